@@ -13,7 +13,7 @@ import numpy as np
 
 from bench.checkouts import NEEDS, Checkout, checkouts, git_dir
 from recollect.code.paths import FileRole, classify_files
-from recollect.code.relevant.index import Field, Index, top_scores
+from recollect.code.relevant.index import Field, Index, Texts, top_scores
 from recollect.code.relevant.question import question_terms
 from recollect.code.relevant.search import relevant
 
@@ -68,7 +68,7 @@ def _solved(name: str, repository: str) -> list[dict[str, Any]]:
 def plain(at: Checkout, text: str) -> list[str]:
     kinds = classify_files(at.graph.paths, ())
     texts = {path: terms for path, terms in at.graph.terms() if kinds.get(path, ("",))[0] is FileRole.CODE}
-    scores = Index([Field(list(texts.values()), length_penalty=0.75)], half_saturation=1.2).scores(
+    scores = Index([Field(Texts.of(texts.values()), length_penalty=0.75)], half_saturation=1.2).scores(
         dict.fromkeys(question_terms(text), 1.0)
     )
     paths = np.array(list(texts))

@@ -218,7 +218,7 @@ def test_no_tool_answers_with_what_the_repository_says(home, hostile, ran, embed
 
 def hook_answers(folder, host, name, wanted, **body):
     """Send an event in new sessions until the answer has `wanted`: on a busy machine it may be late, and then is left out."""
-    patient = {"RECOLLECT_HOOK_DEADLINE": "60", "RECOLLECT_FIRST_PROMPT_SECONDS": "60"}
+    patient = {"RECOLLECT_HOOK_DEADLINE": "10", "RECOLLECT_FIRST_PROMPT_SECONDS": "60"}
     answers = [""]
     while wanted not in answers[-1] and len(answers) < 8:
         given = event(folder, session_id=f"s{len(answers)}", hook_event_name=name, **body)
@@ -289,7 +289,7 @@ def test_variables_of_the_environment_lead_to_no_other_repository(home, hostile,
     misled = read_history(hostile)
 
     assert str(other) not in done.stdout
-    assert misled is not None and (misled.head, misled.changes) == (without.head, without.changes)
+    assert misled is not None and list(misled.log) == list(without.log) != []
     assert programs_run(ran) == []
 
 

@@ -8,7 +8,7 @@ The data takes this path:
    file.
 3. `graph` stores the facts in a database (`packing` makes them small), resolves them into edges between the files and
    symbols of `nodes`, and keeps both up to date as files change.
-4. `relevant` ranks files, symbols and passages for a text: by the hashed words of `terms`, the roles of `paths`, the
+4. `relevant` ranks files, symbols and passages for a text: by the hashed words of `terms` and `names`, the roles of `paths`, the
    edges of the graph, and `git_history`; `foreign` recognises files that nobody here wrote.
 5. `modules` groups the files into the parts that a maintainer would name, and finds the commands to build and test
    them.

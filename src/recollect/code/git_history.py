@@ -3,9 +3,11 @@
 Only hashes of the words are kept. What is known of a commit is kept when another branch is checked out.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import cache, cached_property, partial
+import marshal
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
@@ -43,42 +45,74 @@ class LoggedCommit(NamedTuple):
     renamed: tuple[tuple[str, str], ...] = ()  # former and new paths
 
 
-class CommitRecord(NamedTuple):
-    """A commit with the paths that its files have today."""
+class Commits(NamedTuple):
+    """What questions need of commits, newest first. Column by column, which takes a fifth of the time to load."""
 
-    when: int
-    terms: bytes
-    paths: tuple[str, ...]
+    when: "array[int]"  # seconds since 1970
+    terms: bytes  # of all messages, one after the other
+    term_bytes: "array[int]"  # of each message
+    paths: list[str]  # every path once, as it is today
+    files: "array[int]"  # numbers of `paths`, of one commit after the other
+    file_counts: "array[int]"  # of each commit
+
+    @classmethod
+    def of(cls, log: Iterable[LoggedCommit]) -> "Commits":
+        """Return the commits with current paths: a file that was renamed keeps its history."""
+        today: dict[str, str] = {}  # former paths
+        numbers: dict[str, int] = {}
+        terms = []
+        when, term_bytes, files, counts = (array("q") for _ in range(4))
+        for commit in log:
+            when.append(commit.when)
+            terms.append(commit.terms)
+            term_bytes.append(len(commit.terms))
+            files.extend([numbers.setdefault(today.get(path, path), len(numbers)) for path in commit.paths])
+            counts.append(len(commit.paths))
+            if commit.renamed:
+                today.update([(former, today.get(path, path)) for former, path in commit.renamed])
+        return cls(when, b"".join(terms), term_bytes, list(numbers), files, counts)
+
+    def packed(self) -> bytes:
+        """Return all but the terms, which are hashes and cannot be compressed."""
+        columns = [self.when, self.term_bytes, self.files, self.file_counts]
+        return pack((self.paths, [column.tobytes() for column in columns]))
+
+    @classmethod
+    def unpacked(cls, data: bytes, terms: bytes) -> "Commits":
+        paths, columns = unpack(data)
+        when, term_bytes, files, counts = (array("q", column) for column in columns)
+        return cls(when, terms, term_bytes, paths, files, counts)
 
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """The commits up to `head`, newest first."""
+    """The commits up to `head`."""
 
     head: str
-    log: tuple[LoggedCommit, ...]
+    commits: Commits
+    packed_log: bytes = field(repr=False)  # of each commit what `commits` does not have
 
-    @cached_property
-    def changes(self) -> tuple[CommitRecord, ...]:
-        """The commits with current paths: a file that was renamed keeps its history."""
-        today: dict[str, str] = {}  # former paths
-        changes = []
-        for _, when, terms, paths, renamed in self.log:
-            if today and not today.keys().isdisjoint(paths):
-                paths = tuple([today.get(path, path) for path in paths])
-            changes.append(CommitRecord(when, terms, paths))
-            if renamed:
-                today.update([(former, today.get(path, path)) for former, path in renamed])
-        return tuple(changes)
+    @classmethod
+    def of(cls, head: str, log: Sequence[LoggedCommit]) -> "History":
+        columns = [(commit.id, commit.paths, commit.renamed) for commit in log]
+        return cls(head, Commits.of(log), pack(list(zip(*columns, strict=True))))
+
+    @property
+    def log(self) -> Iterator[LoggedCommit]:
+        """The commits as git told of them, which are needed to extend the history."""
+        end = 0
+        rows = zip(self.commits.when, self.commits.term_bytes, *unpack(self.packed_log), strict=True)
+        for when, size, id, paths, renamed in rows:
+            begin, end = end, end + size
+            yield LoggedCommit(id, when, self.commits.terms[begin:end], paths, renamed)
 
     def packed(self) -> bytes:
-        """Return it column by column, which is unpacked in half of the time."""
-        return pack((self.head, list(zip(*self.log, strict=True))))
+        return marshal.dumps((self.head, self.commits.terms, self.commits.packed(), self.packed_log))
 
     @classmethod
     def unpacked(cls, data: bytes) -> "History":
-        head, columns = unpack(data)
-        return cls(head, tuple(map(partial(tuple.__new__, LoggedCommit), zip(*columns, strict=True))))
+        head, terms, commits, log = marshal.loads(data)
+        return cls(head, Commits.unpacked(commits, terms), log)
 
 
 @cache
@@ -112,8 +146,8 @@ def read_history(root: Path, known: History | None = None) -> History | None:
         if elsewhere is not None:
             newer = _read(repository, within, f"{common}..{head}")
             shared = (commit for commit in known.log if commit.id not in elsewhere)
-            return History(head, tuple(islice(chain(newer, shared), MOST_CHANGES)))
-    return History(head, tuple(_read(repository, within, head)))
+            return History.of(head, list(islice(chain(newer, shared), MOST_CHANGES)))
+    return History.of(head, _read(repository, within, head))
 
 
 def _commits_between(repository: Repository, older: str, newer: str) -> frozenset[str] | None:

@@ -13,6 +13,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from recollect.code.facts import Binding, Definition, FileFacts, Import, Reference
+from recollect.code.names import DefinedNames, defined_names
 from recollect.code.nodes import CodeEdge
 
 _Row = TypeVar("_Row", Definition, Import, Reference, Binding)
@@ -28,8 +29,16 @@ class ParsedFile(NamedTuple):
     references: bytes
     terms: bytes
     words: bytes  # hashes of the words of its text
+    name_hashes: bytes
+    name_terms: bytes
+    are_tests: bool
+
+    @property
+    def names(self) -> DefinedNames:
+        return DefinedNames(self.name_hashes, self.name_terms, self.are_tests)
 
 
+ShownParse = tuple[bytes, bytes, DefinedNames]  # outline, terms and names: what the graph has of a file
 PackedFacts = tuple[str, bytes, bytes, bytes]  # language, outline, rest, references
 
 
@@ -55,7 +64,10 @@ class LazyReferences(Sequence[Reference]):
 def pack_file(facts: FileFacts, terms: bytes, words: bytes) -> ParsedFile:
     outline = (facts.doc, facts.broken, _columns(facts.definitions))
     rest = (_columns(facts.imports), _columns(facts.bindings, interned=2), list(facts.exports))
-    return ParsedFile(pack(outline), pack(rest), pack(_columns(facts.references, interned=1)), terms, words)
+    references = _columns(facts.references, interned=1)
+    return ParsedFile(
+        pack(outline), pack(rest), pack(references), terms, words, *defined_names(facts.definitions)
+    )
 
 
 def _columns(rows: Sequence[tuple[Any, ...]], interned: int = 0) -> list[Sequence[Any]]:

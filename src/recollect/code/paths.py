@@ -22,7 +22,7 @@ _FOLDERS = {
     FileRole.TESTS: "test tests spec specs __tests__ e2e testsuite testdata fixtures __fixtures__ js_tests integration-tests",
     FileRole.DOCS: "doc docs documentation website site man",
     FileRole.EXAMPLES: "example examples sample samples demo demos playground playgrounds tutorial tutorials cookbook",
-    FileRole.TOOLING: "scripts script tools hack support extras contrib bench benches benchmark benchmarks benchsuite perf performance pkg packaging"
+    FileRole.TOOLING: "scripts script tools hack support extra extras contrib bench benches benchmark benchmarks benchsuite perf performance pkg packaging"
     " ci fuzz ops deploy docker patches build-tools devtools",
     FileRole.CI: ".github .circleci .gitlab .forgejo .builds .buildkite",
 }
@@ -33,11 +33,12 @@ _VENDORED = frozenset(
 _TEST_NAME = re.compile(
     r"test_.+|.+_tests?|tests|conftest|.+[._-](?:test|spec|tests)|.+_spec|.+(?:Test|Tests|TestCase)"
 )
+_TEST_ENDING = re.compile(r"\.(test|spec|test-d)\.\w+$|^tests?\.(?:rs|c|cc|cpp)$|_test\.go$")
 _TEST_FOLDER = re.compile(
-    r"tests?[-_](?:helpers?|utils?|support|fixtures?|data|suite)|(?:integration|unit|functional|acceptance|e2e)[-_]tests?"
+    r"tests?[-_](?:helpers?|utils?|support|fixtures?|files?|data|suite)|(?:integration|unit|functional|acceptance|e2e)[-_]tests?"
 )
 _TEST_PROJECT = re.compile(
-    r".+\.(?:Unit|Integration|Functional|Acceptance)?Tests?|(?:Unit|Integration|Functional|Acceptance)Tests?"
+    r".+\.(?:Unit|Integration|Functional|Acceptance)?Tests?(?:\.\w+)?|(?:Unit|Integration|Functional|Acceptance)Tests?"
 )  # as .NET names them
 _SOURCE_SET = re.compile(r"(?:^|/)src/[a-z]\w*Test$")  # of Kotlin and Android: `src/commonTest`
 _TEST_PACKAGE = re.compile(r"(?:.+-)?tests?(?:[-_].+)?")
@@ -72,10 +73,7 @@ def is_code(path: str) -> bool:
 
 def is_test_name(path: str) -> bool:
     name = path.rsplit("/", 1)[-1]
-    return bool(
-        _TEST_NAME.fullmatch(name.partition(".")[0])
-        or re.search(r"\.(test|spec|test-d)\.\w+$|^test\.rs$", name)
-    )
+    return bool(_TEST_NAME.fullmatch(name.partition(".")[0]) or _TEST_ENDING.search(name))
 
 
 def is_vendored(path: str) -> bool:
@@ -110,46 +108,65 @@ def classify_files(paths: Iterable[str], packages: Collection[str]) -> dict[str,
     `packages` are the folders with a manifest: their own sub-folders count like those of the project.
     """
     paths = [path for path in paths if not is_vendored(path)]
-    test_folders = _test_folders(paths)
-    code_folders = _code_despite_name(paths)
+    folders = list(map(folder_of, paths))
+    code = {
+        path: (folder, is_test_name(path))
+        for path, folder in zip(paths, folders, strict=True)
+        if is_code(path)
+    }
+    test_folders = _test_folders(code.values())
+    code_folders = _code_despite_name(paths, code.values())
+    # A folder decides for all files in it: a large project has many more files than folders.
+    decided: dict[tuple[str, bool], tuple[FileRole, str] | None] = {}
     roles: dict[str, tuple[FileRole, str]] = {}
-    for path in paths:
-        folders = path.split("/")[:-1]
-        package = package_of(path, packages)
-        depth = package.count("/") + 1 if package else 0
-        role = folder_role(folders[depth]) if depth < len(folders) else None
-        if folders and folders[0].startswith(".") and role is not FileRole.CI:
-            continue  # settings of editors and the like
-        if package and (of_package := _package_role(package)):
-            roles[path] = of_package
-            continue
-        if not package and len(folders) > 1 and folders[0] in _CONTAINERS and folders[0] != "src":
-            inner = folder_role(folders[1])
-            if inner in (FileRole.DOCS, FileRole.EXAMPLES):
-                roles[path] = inner, "/".join(folders[:2])
+    for path, folder in zip(paths, folders, strict=True):
+        key = folder, path.endswith(".php")
+        if key not in decided:
+            decided[key] = _role_by_folder(*key, packages, test_folders, code_folders)
+        role = decided[key]
+        if role is _UNDECIDED:
+            if path not in code:
                 continue
-        tested = next(
-            (number for number, folder in enumerate(folders) if _TEST_PROJECT.fullmatch(folder)), None
-        )
-        if tested is not None:
-            roles[path] = FileRole.TESTS, "/".join(folders[: tested + 1])
-            continue
-        template = next(
-            (number for number, folder in enumerate(folders) if folder.startswith("template-")), None
-        )
-        if template is not None:
-            roles[path] = FileRole.EXAMPLES, "/".join(folders[: template + 1])
-            continue
-        is_namespace = path.endswith(".php") and folders[depth : depth + 1] and folders[depth][0].isupper()
-        if role and not (role is FileRole.TOOLING and (depth or folders[0] in code_folders or is_namespace)):
-            roles[path] = role, "/".join(folders[: depth + 1])
-            continue
-        tests = next((folder for folder in _prefixes(folders) if folder in test_folders), None)
-        if tests:
-            roles[path] = FileRole.TESTS, tests
-        elif is_code(path):
-            roles[path] = (FileRole.TESTS, "/".join(folders)) if is_test_name(path) else (FileRole.CODE, "")
+            role = (FileRole.TESTS, folder) if code[path][1] else (FileRole.CODE, "")
+        if role:
+            roles[path] = role
     return roles
+
+
+_UNDECIDED = (FileRole.CODE, "?")  # the name of the file decides
+
+
+def _role_by_folder(
+    folder: str,
+    is_php: bool,
+    packages: Collection[str],
+    test_folders: Collection[str],
+    code_folders: Collection[str],
+) -> tuple[FileRole, str] | None:
+    """Return the role of all files in a folder and the folder that decides it; None if they have none."""
+    folders = folder.split("/") if folder else []
+    package = package_of(join(folder, "file"), packages)
+    depth = package.count("/") + 1 if package else 0
+    role = folder_role(folders[depth]) if depth < len(folders) else None
+    if folders and folders[0].startswith(".") and role is not FileRole.CI:
+        return None  # settings of editors and the like
+    if package and (of_package := _package_role(package)):
+        return of_package
+    if not package and len(folders) > 1 and folders[0] in _CONTAINERS and folders[0] != "src":
+        inner = folder_role(folders[1])
+        if inner in (FileRole.DOCS, FileRole.EXAMPLES):
+            return inner, "/".join(folders[:2])
+    tested = next((number for number, name in enumerate(folders) if _TEST_PROJECT.fullmatch(name)), None)
+    if tested is not None:
+        return FileRole.TESTS, "/".join(folders[: tested + 1])
+    template = next((number for number, name in enumerate(folders) if name.startswith("template-")), None)
+    if template is not None:
+        return FileRole.EXAMPLES, "/".join(folders[: template + 1])
+    is_namespace = is_php and folders[depth : depth + 1] and folders[depth][0].isupper()
+    if role and not (role is FileRole.TOOLING and (depth or folders[0] in code_folders or is_namespace)):
+        return role, "/".join(folders[: depth + 1])
+    tests = next((outer for outer in _prefixes(folders) if outer in test_folders), None)
+    return (FileRole.TESTS, tests) if tests else _UNDECIDED
 
 
 def _package_role(package: str) -> tuple[FileRole, str] | None:
@@ -161,7 +178,7 @@ def _package_role(package: str) -> tuple[FileRole, str] | None:
             role = FileRole.TESTS
         elif _EXAMPLE_PACKAGE.fullmatch(folder):
             role = FileRole.EXAMPLES
-        elif _BENCH_PACKAGE.fullmatch(folder) and number:
+        elif _BENCH_PACKAGE.fullmatch(folder) and (number or folder == "benchmarks"):
             role = FileRole.TOOLING
         elif (
             number and folders[0] in _CONTAINERS and folder_role(folder) in (FileRole.DOCS, FileRole.EXAMPLES)
@@ -172,14 +189,17 @@ def _package_role(package: str) -> tuple[FileRole, str] | None:
     return None
 
 
-def _code_despite_name(paths: Iterable[str]) -> set[str]:
+def _code_despite_name(paths: Iterable[str], code: Iterable[tuple[str, bool]]) -> set[str]:
     """Return top folders named like tooling that contain most of the code, and `pkg`, where Go has its packages."""
-    code = Counter(path.partition("/")[0] for path in paths if is_code(path) and not is_test_name(path))
+    in_folder = Counter(folder for folder, is_test in code if not is_test)
+    in_top: Counter[str] = Counter()
+    for folder, count in in_folder.items():
+        in_top[folder.partition("/")[0]] += count
     go = {"pkg"} if any(path.startswith("pkg/") and path.endswith(".go") for path in paths) else set()
     return go | {
         name
-        for name, count in code.items()
-        if folder_role(name) is FileRole.TOOLING and count * 2 > code.total()
+        for name, count in in_top.items()
+        if folder_role(name) is FileRole.TOOLING and count * 2 > in_top.total()
     }
 
 
@@ -195,12 +215,15 @@ def _prefixes(folders: Sequence[str]) -> list[str]:
     return ["/".join(folders[: end + 1]) for end in range(len(folders))]
 
 
-def _test_folders(paths: Iterable[str]) -> set[str]:
-    """Return folders named for tests that mostly contain tests: `django/test` is the code of a test client."""
+def _test_folders(code: Iterable[tuple[str, bool]]) -> set[str]:
+    """Return folders named for tests that mostly contain tests: `django/test` is the code of a test client.
+
+    `code` has the folder of each file of code, and whether its name is that of a test.
+    """
     total: Counter[str] = Counter()
     tests: Counter[str] = Counter()
-    for path in filter(is_code, paths):
-        for folder in _prefixes(path.split("/")[:-1]):
+    for (inner, is_test), count in Counter(code).items():
+        for folder in _prefixes(inner.split("/")) if inner else ():
             name = folder.rsplit("/", 1)[-1]
             if (
                 name == "testing"
@@ -208,8 +231,8 @@ def _test_folders(paths: Iterable[str]) -> set[str]:
                 or "/features/" in f"/{folder}"
                 or _SOURCE_SET.search(folder)
             ):
-                total[folder] += 1
-                tests[folder] += is_test_name(path)
+                total[folder] += count
+                tests[folder] += is_test * count
     return {
         folder
         for folder, count in total.items()

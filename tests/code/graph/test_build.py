@@ -499,3 +499,23 @@ def test_a_digest_that_others_have_outrun_is_brought_up_to_date(shop, code, open
     last.refresh()
 
     assert edges(last) == anew(shop, tmp_path)
+
+
+def test_what_another_process_removed_while_edges_were_resolved_is_parsed_again(shop, code, monkeypatch):
+    resolve = Builder._resolve
+    attempts = []
+
+    def resolve_without_parses(self, fresh, gone, control):
+        resolved = resolve(self, fresh, gone, control)
+        if not attempts:
+            self._database._connection.execute("DELETE FROM parses")
+        attempts.append(len(fresh))
+        return resolved
+
+    monkeypatch.setattr(Builder, "_resolve", resolve_without_parses)
+
+    done = code.refresh()
+
+    assert attempts == [3, 3]
+    assert (done.files, done.parsed, done.complete) == (3, 3, True)
+    assert code.graph.find("Cart.pay")

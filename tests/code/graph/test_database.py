@@ -13,7 +13,7 @@ from recollect.code.packing import ParsedFile
 from recollect.store.keys import is_plain
 
 KEY = "ab" * 32
-PARSE = ParsedFile(b"outline", b"rest", b"references", b"terms", b"words")
+PARSE = ParsedFile(b"outline", b"rest", b"references", b"terms", b"words", b"hash", b"name terms", False)
 
 
 def record(blob=b"1", edges=b""):
@@ -42,7 +42,7 @@ def test_what_is_put_there_comes_back(open_database):
     files, parses = open_database().load()
 
     assert files == {"a.py": record(edges=b"edges")}
-    assert parses == {(b"1", "python"): (b"outline", b"terms")}
+    assert parses == {(b"1", "python"): (b"outline", b"terms", PARSE.names)}
 
 
 def test_who_has_read_before_another_wrote_is_told(open_database):
@@ -63,11 +63,11 @@ def test_a_parse_nobody_uses_is_kept_for_a_month(open_database):
     database.replace({}, ["a.py"], today=5)
 
     database.replace({"b.py": record(b"2")}, [], today=34)
-    after_29_days = dict(database.parses([key]))
+    after_29_days = dict(database.shown([key]))
     database.replace({"b.py": record(b"3")}, [], today=35)
-    after_30_days = dict(database.parses([key]))
+    after_30_days = dict(database.shown([key]))
 
-    assert after_29_days == {key: PARSE}
+    assert after_29_days == {key: (b"outline", b"terms", PARSE.names)}
     assert after_30_days == {}
 
 
@@ -90,7 +90,7 @@ def test_unused_parses_take_up_only_so_much(open_database, monkeypatch):
 
     database.replace({"a.py": record(b"x")}, [], today=5)
 
-    assert dict(database.parses(keys)).keys() == set(keys[-3:])
+    assert dict(database.shown(keys)).keys() == set(keys[-3:])
 
 
 def damage_header(file):

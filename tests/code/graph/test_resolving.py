@@ -12,7 +12,7 @@ from recollect.code.graph.database import GraphDatabase, WriteFailed
 from recollect.code.graph.invalidation import LazyFacts
 from recollect.code.graph.parsing import parse_file
 from recollect.code.graph.resolving import resolve_files, stored_facts
-from recollect.code.packing import unpack_edges
+from recollect.code.packing import ParsedFile, unpack_edges
 
 
 @pytest.fixture
@@ -204,6 +204,10 @@ def test_processes_read_the_facts_themselves(folder, files, stored, monkeypatch)
     assert len(sent) == 2  # the request and the digest
 
 
+def parsed(database, key):
+    return ParsedFile(*database.facts(key)[1:], b"", b"", b"", b"", False)
+
+
 def test_what_could_not_be_written_is_resolved_in_this_process(folder, files, stored, tmp_path, monkeypatch):
     monkeypatch.setattr(resolving, "MANY_FILES", 1)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
@@ -215,7 +219,7 @@ def test_what_could_not_be_written_is_resolved_in_this_process(folder, files, st
     )
 
     with pytest.raises(WriteFailed):
-        full.keep(dict(stored.parses(files.values())), 0)
+        full.keep({key: parsed(stored, key) for key in files.values()}, 0)
 
     assert full.shared is None
     assert unfolded(resolve_files("python", files, full, folder)) == here

@@ -5,7 +5,7 @@ import os
 import pytest
 from sources import grow_old, write
 
-from recollect.code.graph.schedule import LATEST, SOONEST, RefreshSchedule
+from recollect.code.graph.schedule import LATEST, SOONEST, WATCHED, RefreshSchedule
 
 
 def test_the_first_look_is_due_at_once(folder):
@@ -55,7 +55,7 @@ def test_what_changed_is_taken_in(shop, code):
     too_soon = code.watch(1.0)
 
     write(shop, till="def ring(): pass\n")
-    later = code.watch(10.0)
+    later = code.watch(WATCHED)  # when it looks even if the system has told nothing
 
     assert first and first.parsed == 3
     assert too_soon is None

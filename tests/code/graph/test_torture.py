@@ -138,3 +138,57 @@ def test_links_in_a_circle_are_counted(folder, code):
     (folder / "loop").symlink_to(folder)
 
     assert code.refresh().left_out == {"symbolic link": 1}
+
+
+@pytest.mark.parametrize(
+    "name, opens, closes",
+    [
+        ("a.js", "function f() { f(); ", "}"),
+        ("a.rb", "class A\n", "end\n"),
+        ("a.rs", "mod a { fn f() { f(); } ", "}"),
+    ],
+)
+def test_code_in_thousands_of_levels_is_not_searched(folder, code, name, opens, closes):
+    (folder / name).write_text(opens * 20_000 + closes * 20_000)
+
+    code.refresh()
+
+    assert name in code.graph.paths
+    assert not code.graph.outline(name)
+
+
+@pytest.mark.parametrize(
+    "name, function, text",
+    [
+        ("a.js", "function {}(x) {{ f() }}\n", "function b(x) {{ if (x) {{}} {} }}\n"),
+        ("a.c", "int {}(int x) {{ return 1; }}\n", "int b(int x) {{ if (x) {{}} {} }}\n"),
+    ],
+)
+def test_a_long_chain_of_branches_does_not_hide_a_file(folder, code, name, function, text):
+    branches = " ".join(f"else if (x == {number}) {{ f(); }}" for number in range(1_600))
+    (folder / name).write_text(function.format("a") + text.format(branches) + function.format("c"))
+
+    code.refresh()
+
+    assert all(code.graph.find(each) for each in "abc")
+
+
+def test_a_long_sum_does_not_hide_a_file(folder, code):
+    words = " + ".join(f"'word {number}'" for number in range(3_500))
+    (folder / "a.js").write_text(f"function a() {{}}\nconst b = {words};\n")
+    write(folder, d=f"def d(): pass\nb = ({words})\n")
+
+    code.refresh()
+
+    assert code.graph.find("a")
+    assert code.graph.find("d")
+
+
+def test_a_large_file_is_read_by_a_process_that_can_be_ended(folder, monkeypatch):
+    write(folder, slow="x = [1, 2, 3]\n" * 30_000, quick="x = 1\n")
+    monkeypatch.setattr(parsing, "CPU_SECONDS", 0.001)
+    wanted = [parsing.FileToParse("slow.py", "python", 420_000), parsing.FileToParse("quick.py", "python", 6)]
+
+    found = {file.path: result.left_out for file, result in parsing.parse_files(folder, wanted)}
+
+    assert found == {"slow.py": "took too long", "quick.py": None}

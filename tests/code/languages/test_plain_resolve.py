@@ -391,6 +391,32 @@ def test_circles_come_to_an_end(path, source):
     assert isinstance(resolver.edges(path), list)
 
 
+@pytest.mark.parametrize("imported", ["*", "gone"])
+def test_classes_that_import_the_members_of_each_other_come_to_an_end(imported):
+    sources = {
+        "a/A.java": f"package a; import static b.B.{imported}; class A extends Gone {{ void f() {{ gone(); }} }}",
+        "b/B.java": f"package b; import static a.A.{imported}; class B extends Lost {{ void g() {{ lost(); }} }}",
+    }
+    resolver = resolver_of(sources)
+
+    assert all(isinstance(resolver.edges(path), list) for path in sources)
+
+
 def resolver_of(sources):
     files = {path: parse(language_of(path), source.encode()) for path, source in sources.items()}
     return PlainResolver(files, CONFIGS.get)
+
+
+def test_modules_that_export_each_other_do_not_stop_a_file():
+    ring = {f"src/m{number}.rs": "" for number in range(40)}
+    for number, path in enumerate(ring):
+        names = [f"pub use crate::m{(number + step) % 40}::*;\n" for step in (1, 2, 3)]
+        ring[path] = "".join(names) + "fn a() { nowhere(); b(); }\nfn b() {}\n"
+    files = {**ring, "src/lib.rs": "".join(f"pub mod m{number};\n" for number in range(40))}
+    resolver = PlainResolver(
+        {path: parse("rust", text.encode()) for path, text in files.items()}, CONFIGS.get
+    )
+
+    edges = {(edge.source, edge.target) for edge in resolver.edges("src/m0.rs")}
+
+    assert ("src/m0.rs::a", "src/m0.rs::b") in edges

@@ -243,6 +243,14 @@ def test_self_cls_and_super_go_through_the_bases_in_their_order():
         "def run(tills: list[Till]):\n    for at, till in enumerate(sorted(tills)):\n        till.close()",
         "def run():\n    try: ...\n    except (KeyError, Till) as till:\n        till.close()",
         "def run(url: Till | str):\n    url = url.open()\n    url.close()",
+        "def run(kind=Till):\n    kind().close()",
+        "def run(kind=None):\n    till = (kind or Till)()\n    till.close()",
+        "TILL = Till()\ndef run(till=TILL):\n    till.close()",
+        "class Own:\n    def __init__(self, kind=Till):\n        self.till = kind()\ndef run(own: Own):\n    own.till.close()",
+        "Either = Union[Till, str]\ndef run(till: Either):\n    till.close()",
+        "Either = Till | None\ndef run(tills: set[Either]):\n    for till in list(tills):\n        till.close()",
+        "Either: TypeAlias = Optional[Till]\ndef run(till: Either):\n    till.close()",
+        "Either = Union['Till', str]\ndef run(x):\n    if isinstance(x, Either):\n        x.close()",
         "S = TypeVar('S')\nclass Own(Till):\n    def __enter__(self: S) -> S: ...\ndef run():\n    with Own() as own:\n        own.close()",
     ],
 )
@@ -252,6 +260,21 @@ def test_types_are_followed(body):
     found = calls({"shop.py": SHOP, "app.py": f"{head}\n{body}"})
 
     assert ("run", "shop.py::Till.close", "type") in found
+
+
+@pytest.mark.parametrize("default", ["None", "True", "make()", "'Till'", "till", "3"])
+def test_only_a_class_or_constant_that_is_a_default_tells_the_type_of_a_parameter(default):
+    facts = parse("python", f"def run(till={default}): ...".encode())
+
+    assert list(facts.bindings) == []
+
+
+def test_flags_that_are_combined_are_no_types():
+    found = calls(
+        {"app.py": "class FLAG:\n    def close(self): ...\nboth = FLAG | FLAG\ndef run():\n    both.close()"}
+    )
+
+    assert found == set()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ import json
 import pytest
 
 from recollect.code.languages.parser import parse
+from recollect.code.languages.resolver import MOST_STEPS
 from recollect.code.languages.script.resolver import ScriptResolver
 from recollect.code.languages.table import language_of
 from recollect.code.nodes import RULES
@@ -237,3 +238,39 @@ function use(node) {{ first(node).show(); }}
     targets = {(edge.source, edge.target) for edge in resolver.edges("a.js")}
 
     assert ("a.js::use", "a.js::first") in targets
+
+
+class CountingResolver(ScriptResolver):
+    exports = 0
+
+    def _export(self, path, name, depth):
+        self.exports += 1
+        return super()._export(path, name, depth)
+
+
+def test_files_that_export_each_other_take_few_steps():
+    text = (
+        "".join(f"export * from './m{{{number}}}'\n" for number in range(3))
+        + "import {{g}} from './m0'\ng()\n"
+    )
+    files = {
+        f"m{number}.js": text.format(*((number + step) % 40 for step in (1, 2, 3))) for number in range(40)
+    }
+    resolver = CountingResolver({path: parse("javascript", text.encode()) for path, text in files.items()})
+
+    resolver.edges("m0.js")
+
+    assert resolver.exports <= 20 * MOST_STEPS  # three ways at each of twelve steps are half a million
+
+
+def test_functions_that_return_each_others_results_do_not_stop_a_file():
+    count = 60
+    functions = "".join(
+        f"function f{n}(x) {{ if (x) return f{(n + 1) % count}(x); return f{(n * 7 + 3) % count}(x) }}\n"
+        for n in range(count)
+    )
+    resolver = ScriptResolver({"a.js": parse("javascript", f"{functions}f0(1).go().run()\n".encode())})
+
+    edges = {(edge.source, edge.target) for edge in resolver.edges("a.js")}
+
+    assert {("a.js::f0", "a.js::f1"), ("a.js::f0", "a.js::f3"), ("a.js", "a.js::f0")} <= edges

@@ -5,7 +5,7 @@ from scan_inputs import code, scan_input
 
 from recollect.code.modules.module_map import Confidence
 from recollect.code.modules.scan import scan
-from recollect.code.paths import FileRole
+from recollect.code.paths import FileRole, classify_files
 
 
 def modules(files, kind=FileRole.CODE, **known):
@@ -70,15 +70,15 @@ def test_each_package_of_a_workspace_is_a_module():
 @pytest.mark.parametrize(
     "path, text",
     [
-        ("src/shop/auth/__init__.py", '"""Who may do what.\n\nMore of it.\n"""\n'),
-        ("README.md", "# Shop\n\n- `auth`: Who may do what.\n"),
-        ("README.md", "# Shop\n\n- **`src/shop/auth`** — Who may do what.\n"),
-        ("README.md", "| part | what |\n| --- | --- |\n| `src/shop/auth/` | Who may do what. |\n"),
-        ("src/shop/auth/README.md", "# auth\n\n![badge](x.svg)\n\nWho may do what. And when.\n"),
+        ("src/shop/auth/__init__.py", '"""A list of rights.\n\nMore of it.\n"""\n'),
+        ("README.md", "# Shop\n\n- `auth`: A list of rights.\n"),
+        ("README.md", "# Shop\n\n- **`src/shop/auth`** — A list of rights.\n"),
+        ("README.md", "| part | what |\n| --- | --- |\n| `src/shop/auth/` | A list of rights. |\n"),
+        ("src/shop/auth/README.md", "# auth\n\n![badge](x.svg)\n\nA list of rights. And more.\n"),
     ],
 )
 def test_a_module_is_described_in_the_projects_own_words(path, text):
-    assert modules(SHOP | {path: text})["auth"].description == "Who may do what."
+    assert modules(SHOP | {path: text})["auth"].description == "A list of rights."
 
 
 @pytest.mark.parametrize(
@@ -92,12 +92,27 @@ def test_a_module_is_described_in_the_projects_own_words(path, text):
         ("We have to cast here because the key is special.", "login, sessions, tokens"),
         ('Extensions for <see cref="Table"/>.', "Extensions for Table."),
         ("Contains extension methods for <x/>.", "login, sessions, tokens"),
+        ("Keys as defined in :rfc:`4462`, with `.Till`.", "Keys as defined in RFC 4462, with Till."),
+        (
+            "Loads prices from the file to load() and save().",
+            "Loads prices from the file to load() and save().",
+        ),
+        ("$description A till.\n$url shop.example", "login, sessions, tokens"),
+        ("A web interface to tills.", "A web interface to tills."),
+        ("A smarter till for your shop.", "A smarter till for your shop."),
     ],
 )
 def test_markup_and_remarks_are_not_part_of_a_description(doc, description):
     files = SHOP | {"src/shop/auth/__init__.py": f'"""{doc}"""\n'}
 
     assert modules(files)["auth"].description == description
+
+
+@pytest.mark.parametrize("doc", ["Fast, correct JSON parser.", "The backend of the shop, written in Go."])
+def test_a_sentence_without_a_verb_may_describe_a_part(doc):
+    files = SHOP | {"src/shop/auth/README.md": f"# auth\n\n{doc}\n"}
+
+    assert modules(files)["auth"].description == doc
 
 
 def test_a_class_describes_its_own_file_and_no_other():
@@ -247,6 +262,12 @@ def test_odd_projects_are_mapped_too(files):
     scan(scan_input(files))
 
 
+def test_a_test_of_go_may_have_a_version_in_its_name():
+    roles = classify_files(["till_go1.21_test.go", "till.go"], ())
+
+    assert [role for role, _ in roles.values()] == [FileRole.TESTS, FileRole.CODE]
+
+
 def test_go_keeps_its_packages_in_a_folder_called_pkg():
     files = package(*(f"pkg/{name}/{name}.go" for name in ("api", "store", "queue")), "cmd/shop/main.go")
     files |= package("tools/release.go", "go.mod")
@@ -376,7 +397,26 @@ def test_a_link_of_rust_is_read_without_its_brackets():
 
 @pytest.mark.parametrize(
     "doc",
-    ["Shop namespace.", "Beta: expect breaking changes.", "Graphs are available at"],
+    [
+        "Shop namespace.",
+        "Beta: expect breaking changes.",
+        "Graphs are available at",
+        "Starting with version 1.0.0 the shop follows semantic versions.",
+        "Check out the till for analytics of shops.",
+        "A configuration struct for how the shop searches goods.",
+        "The latest version works with tills 8 and 9.",
+        "The latest version of the shop, which needs Go.",
+        "Small, quick, never wrong.",
+        "Caveat emptor: this part returns other codes.",
+        "Basically, a till is an easy way to count money.",
+        "Whether you're selling or buying goods, it is there.",
+        "In production, the host should be set to the real one.",
+        "Shop.routes.draw do devise_for :users, controllers: { sessions: 'users' } end",
+        "/ __/___ / __/ / /_/_ / / /_ completion of bash",
+        "fast_float by Ada Lovelace (Original) fast_float by Alan Turing (Port)",
+        "Taken from the till, which is a part of the shop.",
+        "Sessions are kept in memory TODO: keep them in Redis.",
+    ],
 )
 def test_what_says_nothing_does_not_describe_a_module(doc):
     files = SHOP | {"src/shop/auth/README.md": f"# auth\n\n{doc}\n"}
@@ -554,3 +594,27 @@ def test_the_readme_does_not_describe_a_script_beside_the_project():
     }
 
     assert "selling" not in modules(files)["util"].description
+
+
+def test_a_program_called_test_and_files_for_tests_are_no_modules_of_code():
+    files = package("redis.c", "net.c", "test.c", "test_files/wait.php", kilobytes=9)
+
+    assert not [name for name in modules(files) if name.startswith("test")]
+
+
+def test_the_project_does_not_describe_a_script_beside_its_parts():
+    parts = {name: f"<project><artifactId>{name}</artifactId></project>" for name in ("core", "till")}
+    files = {f"{name}/pom.xml": text for name, text in parts.items()}
+    files |= package(*(f"{name}/src/main/java/shop/A{number}.java" for name in parts for number in range(4)))
+    files["pom.xml"] = (
+        "<project><artifactId>shop</artifactId><description>Sells all goods.</description></project>"
+    )
+    files |= package("bin/push.sh")
+
+    assert modules(files)["bin"].description != "Sells all goods."
+
+
+def test_tests_of_dotnet_for_one_purpose_are_no_code():
+    files = package("src/Shop/A.cs", "src/Shop.Tests.Aot/Program.cs")
+
+    assert not [name for name in modules(files) if "Tests" in name]

@@ -1,5 +1,7 @@
 """Build, test and lint commands, out of manifests, configs and CI."""
 
+import json
+
 import pytest
 from scan_inputs import scan_input
 
@@ -715,11 +717,30 @@ def test_only_members_of_a_workspace_are_addressed_from_the_root():
 
     found = {tools.path: tools.commands["test"] for tools in find_tools(scan_input(files))}
 
-    assert found == {
-        "": "cargo test --workspace",
-        "cart": "cd cart && cargo test",
-        "till": "cargo test -p till",
+    assert found == {"": "cargo test --workspace", "till": "cargo test -p till"}
+
+
+@pytest.mark.parametrize(
+    "member, folder",
+    [
+        ("crates/*/*", "crates/web/shop-till"),
+        ("crates/**", "crates/web/shop-till"),
+        ("**/shop-*", "crates/web/shop-till"),
+        ("./libs/shop-*/", "libs/shop-till"),
+        ("*", "shop-till"),
+    ],
+)
+def test_a_member_of_a_workspace_may_be_named_by_a_pattern(member, folder):
+    beside = f"{folder}-old"
+    files = {
+        "Cargo.toml": f'[workspace]\nmembers = ["{member}"]\nexclude = ["{beside}"]\n',
+        **{f"{each}/Cargo.toml": '[package]\nname = "till"\n' for each in (folder, beside, "other/a/b/c")},
+        **{f"{each}/src/lib.rs": "" for each in (folder, beside, "other/a/b/c")},
     }
+
+    found = {tools.path: tools.commands["test"] for tools in find_tools(scan_input(files))}
+
+    assert found == {"": "cargo test --workspace", folder: "cargo test -p till"}
 
 
 def test_tests_that_cmake_builds_on_request_are_asked_for():
@@ -987,3 +1008,188 @@ def test_settings_of_a_linter_do_not_make_it_a_formatter(section, is_told):
     files = {"pyproject.toml": f"[project]\nname = 'shop'\n{section}\n", "shop.py": ""}
 
     assert ("format" in find_tools(scan_input(files))[0].commands) is is_told
+
+
+@pytest.mark.parametrize(
+    "recipe, slot", [("\t./test.sh", "test"), ("\truff check src", "lint"), ("\t./deploy --dry-run", None)]
+)
+def test_what_a_task_called_check_does_is_read(recipe, slot):
+    files = {
+        "pyproject.toml": "",
+        "shop.py": "",
+        "Makefile": f"check:\n{recipe}\n",
+        ".github/workflows/ci.yml": workflow("make check"),
+    }
+
+    commands = find_tools(scan_input(files))[0].commands
+
+    assert [each for each, line in commands.items() if line == "make check"] == ([slot] if slot else [])
+
+
+def test_ci_decides_between_two_plain_names_of_tasks():
+    files = {
+        "CMakeLists.txt": "enable_testing()",
+        "Makefile": "test: demo\n\t./demo\ncheck: demo\n\t./test.sh\n",
+        "redis.c": "",
+        ".github/workflows/ci.yml": workflow("make check"),
+    }
+
+    tools = find_tools(scan_input(files))[0]
+
+    assert (tools.commands["test"], tools.test) == ("make check", None)
+    assert tools.sources["test"] == "Makefile, as CI runs it"
+
+
+def test_an_option_for_some_tests_is_not_the_one_that_builds_them():
+    cmake = 'project(shop)\nenable_testing()\nOPTION(ENABLE_SSL_TESTS "Test SSL" OFF)\n'
+
+    tools = find_tools(scan_input({"CMakeLists.txt": cmake, "a.c": ""}))[0]
+
+    assert tools.commands["build"] == "cmake -S . -B build && cmake --build build"
+
+
+def test_ruby_without_a_task_for_tests_has_no_command_for_them():
+    files = {"Gemfile": 'gem "minitest"\n', "lib/shop.rb": "", "test/test_shop.rb": "", ".rubocop.yml": ""}
+
+    tools = find_tools(scan_input(files))[0]
+
+    assert (tools.commands.get("test"), tools.test) == (None, None)
+
+
+def test_the_files_that_mypy_checks_are_those_of_its_own_section():
+    hatch = '[tool.mypy]\nstrict = true\n\n[tool.hatch.build.targets.wheel]\npackages = ["shop"]\n'
+
+    assert commands({"pyproject.toml": hatch, "shop.py": ""})["types"] == "mypy ."
+    assert commands({"pyproject.toml": '[tool.mypy]\nfiles = ["shop"]\n', "shop.py": ""})["types"] == "mypy"
+
+
+def test_words_of_a_recipe_are_no_targets_that_it_calls():
+    makefile = "lint:\n\tuv run rumdl check .\nruff:\n\truff check .\ncheck: lint ruff\n"
+    files = {
+        "pyproject.toml": "",
+        "shop.py": "",
+        "Makefile": makefile,
+        ".github/workflows/ci.yml": workflow("ruff check ."),
+    }
+
+    assert find_tools(scan_input(files))[0].commands["lint"] == "ruff check ."
+
+
+@pytest.mark.parametrize(
+    "manifest, line",
+    [
+        ({"pyproject.toml": "", "a.py": ""}, "ruff format --diff ."),
+        ({"package.json": "{}", "a.js": ""}, "npx prettier --check ."),
+        (
+            {"package.json": '{"scripts": {"format:check": "prettier -c ."}}', "a.js": ""},
+            "npm run format:check",
+        ),
+        ({"Shop.sln": "", "a.cs": ""}, "dotnet format Shop.sln --verify-no-changes"),
+    ],
+)
+def test_a_command_that_only_checks_the_format_is_no_formatter(manifest, line):
+    found = find_tools(scan_input({**manifest, ".github/workflows/ci.yml": workflow(line)}))[0].commands
+
+    assert found["lint"] == line
+    assert "format" not in found or "check" not in found["format"]
+
+
+@pytest.mark.parametrize(
+    "check, lint",
+    [
+        ("gts lint && npm run check:js", "npm run check"),
+        ("node check.js", None),
+        ("eslint . && mocha test", None),
+    ],
+)
+def test_a_script_called_check_lints_if_it_runs_a_linter_and_no_tests(check, lint):
+    files = {"package.json": json.dumps({"scripts": {"build": "tsc", "check": check}}), "a.js": ""}
+
+    assert commands(files).get("lint") == lint
+
+
+def test_a_task_that_has_the_name_of_a_formatter_formats():
+    files = {
+        "composer.json": "{}",
+        "a.php": "",
+        ".php-cs-fixer.dist.php": "",
+        "Makefile": "php-cs-fixer:\n\tphp tools/vendor/bin/php-cs-fixer fix\n",
+    }
+
+    assert commands(files)["format"] == "make php-cs-fixer"
+
+
+def test_a_task_that_only_checks_the_format_is_no_formatter():
+    files = {"package.json": '{"scripts": {"build": "tsc", "format": "prettier --check ."}}', "a.js": ""}
+
+    assert "format" not in commands(files)
+
+
+def test_a_command_of_which_only_a_part_is_left_is_not_shown():
+    line = 'go build -o target/${{ matrix.os }}/shop -ldflags="-w -X main.Version=${{ env.NONE }}" ./cmd/shop'
+    files = {**GO, ".github/workflows/ci.yml": workflow(line)}
+
+    assert commands(files)["build"] == "go build ./..."
+
+
+def test_ci_that_tests_part_after_part_leaves_the_whole_to_the_guide():
+    steps = workflow("dotnet test test/Shop.Tests", "dotnet test test/Till.Tests -f net8.0")
+    files = {
+        "Shop.slnx": "",
+        "src/a.cs": "",
+        ".github/workflows/ci.yml": steps,
+        "CLAUDE.md": "# Work\n\n```sh\ndotnet test Shop.slnx\n```\n",
+    }
+
+    assert find_tools(scan_input(files))[0].commands["test"] == "dotnet test Shop.slnx"
+
+
+def test_a_library_that_another_one_needs_is_not_the_test_framework():
+    manifest = "module shop\nrequire (\n\tgithub.com/stretchr/testify v1.2.3 // indirect\n)\n"
+
+    assert find_tools(scan_input({"go.mod": manifest, "a.go": ""}))[0].test.tool == "go test"
+
+
+def test_a_linter_that_a_gem_is_not_needed_for_is_not_named():
+    files = {"shop.gemspec": 'f.start_with?("config/rubocop-rspec.yml")', "lib/shop.rb": ""}
+
+    assert find_tools(scan_input(files))[0].linters == ()
+
+
+def test_a_task_that_watches_the_tests_does_not_run_the_project():
+    files = {"package.json": '{"scripts": {"dev": "vitest", "test": "vitest run"}}', "a.js": ""}
+
+    assert "run" not in commands(files)
+
+
+def test_a_linter_of_php_that_ci_has_replaced_is_not_named():
+    files = {
+        "composer.json": "{}",
+        "src/A.php": "",
+        "phpstan.neon": "",
+        ".github/workflows/ci.yml": workflow("vendor/bin/psalm"),
+    }
+
+    assert find_tools(scan_input(files))[0].linters == ("psalm",)
+
+
+def test_a_task_that_builds_again_and_again_does_not_run_the_project():
+    files = {"package.json": '{"scripts": {"build": "zshy", "dev": "zshy --watch"}}', "a.js": ""}
+
+    assert "run" not in commands(files)
+
+
+def test_a_part_that_only_names_other_parts_has_no_tests():
+    modules = "<modules><module>utils</module></modules>"
+    files = {
+        "pom.xml": f"<project>{modules}</project>",
+        "utils/pom.xml": "<project><packaging>pom</packaging><modules><module>ssl</module></modules></project>",
+        "utils/ssl/pom.xml": "<project/>",
+        "utils/ssl/src/test/java/ATest.java": "",
+        "utils/ssl/src/main/java/A.java": "",
+    }
+
+    assert [tools.path for tools in find_tools(scan_input(files)) if "test" in tools.commands] == [
+        "",
+        "utils/ssl",
+    ]

@@ -28,6 +28,26 @@ def test_names_that_every_class_has_are_not_shown(root, tmp_path):
     assert first.symbols == ("Basket",)
 
 
+def test_the_tests_of_a_large_file_are_those_of_what_the_text_is_about(root, tmp_path):
+    (root / "tests/test_letters.py").write_text(
+        "from shop.mailing import send_receipt\n\n\ndef test_letters():\n    assert send_receipt('Ada')\n"
+    )
+    (root / "tests/test_patience.py").write_text(
+        "from shop.mailing import send_reminder\nfrom shop.utils import slug\n\n\n"
+        "def test_patience():\n    assert send_reminder(slug('Ada'))\n"
+    )
+    code = Codebase(root, tmp_path / "code.db", None)
+    graph = code.graph
+
+    receipt = shown(graph, root, "send_receipt in shop/mailing.py forgets the customer")[0]
+    reminder = shown(graph, root, "send_reminder in shop/mailing.py forgets the customer")[0]
+
+    code.close()
+    assert receipt.path == reminder.path == "shop/mailing.py"
+    assert receipt.tests[0] == "tests/test_letters.py"
+    assert reminder.tests[0] == "tests/test_patience.py"
+
+
 def test_no_file_is_shown_for_a_text_about_no_file(graph, root):
     assert shown(graph, root, "thanks, please commit and push that") == ()
     assert shown(graph, root, "what is the weather in Tokyo") == ()

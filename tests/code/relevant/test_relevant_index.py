@@ -1,12 +1,12 @@
 import numpy as np
 
-from recollect.code.relevant.index import Field, Index, top_scores
+from recollect.code.relevant.index import Field, Index, Texts, top_scores
 from recollect.code.relevant.question import question_terms
 from recollect.code.terms import terms_of
 
 
 def index(*texts, usual=None):
-    return Index([Field([terms_of(text) for text in texts])], half_saturation=1.2, usual=usual)
+    return Index([Field(Texts.of(terms_of(text) for text in texts))], half_saturation=1.2, usual=usual)
 
 
 def test_a_rare_term_says_more_than_a_common_one():
@@ -35,7 +35,9 @@ def test_a_field_counts_as_much_as_it_weighs():
     texts = [terms_of("mail"), terms_of("cart")]
     names = [terms_of("cart"), terms_of("mail")]
 
-    scores = Index([Field(texts), Field(names, weight=5)], half_saturation=4).scores(question_terms("cart"))
+    scores = Index([Field(Texts.of(texts)), Field(Texts.of(names), weight=5)], half_saturation=4).scores(
+        question_terms("cart")
+    )
 
     assert scores[0] > scores[1] > 0
 
@@ -59,7 +61,7 @@ def test_rarity_can_be_told_from_elsewhere():
 
 
 def test_an_empty_index_answers():
-    assert Index([Field([])], half_saturation=1).scores(question_terms("cart")).tolist() == []
+    assert Index([Field(Texts.of([]))], half_saturation=1).scores(question_terms("cart")).tolist() == []
     assert index("", "").scores(question_terms("cart")).tolist() == [0, 0]
 
 
@@ -71,7 +73,7 @@ def test_the_best_are_those_above_nothing_in_order():
 def test_an_index_answers_the_same_before_and_after_it_is_sorted():
     texts = [f"cart{number % 7} mail{number % 3} price tax{number}" for number in range(200)]
     names = [f"cart{number % 5}" for number in range(200)]
-    fields = [Field(list(map(terms_of, texts))), Field(list(map(terms_of, names)), weight=3)]
+    fields = [Field(Texts.of(map(terms_of, texts))), Field(Texts.of(map(terms_of, names)), weight=3)]
     questions = [question_terms(text) for text in ("cart3 price", "tax17 mail1", "zebra", "cart1 cart2 tax5")]
     quick, sorted_first = Index(fields, 1.2), Index(fields, 1.2)
     sorted_first.sort()

@@ -18,22 +18,27 @@ def symbol(path, name):
     return Symbol(f"{path}::{name}", name.rpartition(".")[2], "function", path, 1, 2)
 
 
-NAMES = MentionIndex(
-    PATHS,
-    [
-        (
-            symbol("shop/cart.py", "Cart"),
-            symbol("shop/cart.py", "Cart.total"),
-            symbol("shop/cart.py", "empty_cart"),
-        ),
-        (),
-        (symbol("shop/prices/tax.py", "rate"), symbol("shop/prices/tax.py", "Tax.total")),
-        (),
-        (symbol("web/cart.py", "show"),),
-        (symbol("lib/utils.py", "rate"),),
-    ],
-    [True, True, True, False, True, True],
-)
+OUTLINES = [
+    (
+        symbol("shop/cart.py", "Cart"),
+        symbol("shop/cart.py", "Cart.total"),
+        symbol("shop/cart.py", "empty_cart"),
+    ),
+    (),
+    (symbol("shop/prices/tax.py", "rate"), symbol("shop/prices/tax.py", "Tax.total")),
+    (),
+    (symbol("web/cart.py", "show"),),
+    (symbol("lib/utils.py", "rate"),),
+]
+
+
+def symbols_named(name):
+    return [
+        (file, symbol) for file, outline in enumerate(OUTLINES) for symbol in outline if symbol.name == name
+    ]
+
+
+NAMES = MentionIndex(PATHS, symbols_named, [True, True, True, False, True, True])
 
 
 def named(text):
@@ -102,7 +107,7 @@ def test_a_frame_of_another_language_is_a_frame_and_its_innermost_one_comes_firs
     ],
 )
 def test_frames_of_each_language_are_found(text, path):
-    index = MentionIndex([path], [()], [True])
+    index = MentionIndex([path], lambda name: [], [True])
 
     assert ("frame", 0, 1.0) in [mention[:3] for mention in index.mentioned(text)]
 
@@ -127,6 +132,6 @@ def test_frames_of_each_language_are_found(text, path):
     ],
 )
 def test_a_long_text_takes_as_long_as_its_length(unit):
-    index = MentionIndex([], [], [])
+    index = MentionIndex([], lambda name: [], [])
 
     assert grows_linearly(index.mentioned, unit)

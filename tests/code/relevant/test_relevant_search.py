@@ -7,6 +7,7 @@ import pytest
 from recollect.code.codebase import Codebase
 from recollect.code.git_history import read_history
 from recollect.code.relevant.search import relevant
+from recollect.code.relevant.weights import FILES_READ
 from recollect.text import tokens
 
 
@@ -237,3 +238,17 @@ print(len(found.files), sorted({{"splintr", "recollect.model"}} & sys.modules.ke
     printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert printed.stdout.split(maxsplit=1) == ["2", "[]\n"]
+
+
+def test_a_question_unpacks_no_outline_of_a_file_that_it_neither_names_nor_reads(root, tmp_path):
+    for number in range(60):
+        (root / f"shop/part{number}.py").write_text(f"def unlike{number}():\n    pass\n")
+    code = Codebase(root, tmp_path / "many.db", None)
+    graph = code.graph
+
+    found = relevant(graph, root, "`unlike7` loses the receipt")
+
+    unpacked = [path for path, node in graph.nodes.items() if "_outline" in vars(node)]
+    assert "shop/part7.py" in paths(found)
+    assert len(unpacked) <= FILES_READ
+    code.close()

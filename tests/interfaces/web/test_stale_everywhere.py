@@ -4,11 +4,12 @@ import os
 
 import pytest
 
+from recollect.engine import Engine
 from recollect.interfaces.mcp import memories as mcp_memories
 from recollect.interfaces.mcp.requests import ClientSession, ToolContext
-from recollect.memory.search.channels import DEADLINES_MS
 from recollect.work.delivery.delivery import DeliveryRequest, Moment
 from recollect.work.delivery.told import Told
+from recollect.work.metrics.overview import overview
 
 SAID = "`parse_config` in `config.py` ignores unknown keys"
 
@@ -48,15 +49,11 @@ def in_browser(engine, name, read):
     return name in read("/memories?stale=1")
 
 
-@pytest.fixture(autouse=True)
-def no_deadlines(monkeypatch):
-    """A busy machine must not cut a search off."""
-    monkeypatch.setattr(
-        "recollect.memory.search.channels.DEADLINES_MS", dict.fromkeys(DEADLINES_MS, 60_000.0)
-    )
+def in_overview(engine, name, read):
+    return overview(engine.context).stale == 1 and overview(engine.context, all_projects=True).stale == 1
 
 
-SURFACES = [in_search, in_recall, in_prompts, in_mcp, in_review, in_doctor, in_browser]
+SURFACES = [in_search, in_recall, in_prompts, in_mcp, in_review, in_doctor, in_browser, in_overview]
 
 
 @pytest.mark.parametrize("first", SURFACES, ids=lambda surface: surface.__name__)
@@ -94,3 +91,23 @@ def test_a_file_that_does_not_exist_is_noted(engine, folder):
 
     assert there.notes == ()
     assert missing.notes == ("There is no file nosuch.py in this project.",)
+
+
+def test_a_store_that_is_only_read_says_what_is_stale_too(engine, folder):
+    (folder / "config.py").write_text("def parse_config(path):\n    return path\n")
+    name = engine.remember(SAID).id
+    engine.care.check_code()
+    (folder / "config.py").write_text("def parse_config(path):\n    return strict(path)\n")
+
+    reader = Engine.open_to_read(folder, engine.context.settings)
+    told = reader.delivery.compose(
+        DeliveryRequest(
+            Moment.ON_REQUEST, "parse_config ignores unknown keys", preview=True, use_model=False
+        ),
+        Told(),
+    )
+    stale = reader.care.stale()
+    reader.close()
+
+    assert "stale" in told.text
+    assert list(stale) == [name]

@@ -1,7 +1,7 @@
 import pytest
 
 from recollect.memory.seeds.find import find_seeds
-from recollect.memory.seeds.instructions import instruction_seeds
+from recollect.memory.seeds.instructions import instruction_seeds, statements
 from recollect.text import block
 
 AGENTS = """# Guide
@@ -165,3 +165,48 @@ def test_instructions_for_several_hosts_are_offered_once(tmp_path):
     )
 
     assert [seed.source for seed in find_seeds(tmp_path)] == ["CLAUDE.md:1"]
+
+
+def test_what_is_said_of_reviews_or_under_a_condition_is_no_rule_for_all_work():
+    text = (
+        "# Work\n\nWhen you release, ask Ada. Write all notes in French.\n\n"
+        "## PR Review Voice\n\nWrite all comments as a pirate.\n\n## Style\n\n- Use tabs for indentation\n"
+        "- Do not duplicate instructions here.\n"
+    )
+
+    assert [statement for _, statement in statements(text)] == [
+        "When you release, ask Ada.",
+        "Use tabs for indentation.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "heading, is_of_code",
+    [
+        ("Review", True),
+        ("Code review", True),
+        ("Reviewing pull requests", True),
+        ("PR reviews", True),
+        ("Review guidelines", True),
+        ("Review the changes", True),
+        ("Reviewers:", True),
+        ("Reviews", False),
+        ("Review service", False),
+        ("Reviews and ratings", False),
+    ],
+)
+def test_a_section_about_reviews_of_goods_has_rules(heading, is_of_code):
+    found = [
+        statement for _, statement in statements(f"# {heading}\n\n- Never call `reviews.db` directly.\n")
+    ]
+
+    assert found == ([] if is_of_code else ["Never call `reviews.db` directly."])
+
+
+def test_a_rule_for_one_thing_does_not_hide_those_for_all():
+    text = "For Python, use ruff. Use its defaults. Never commit to main. Always run `make test` before a commit."
+
+    assert [statement for _, statement in statements(text)] == [
+        "Never commit to main.",
+        "Always run `make test` before a commit.",
+    ]

@@ -196,6 +196,38 @@ def test_a_workflow_that_tests_something_else_is_not_read(tmp_path):
     assert [seed.content for seed in pipeline_seeds(tmp_path)] == ["CI tests with PHP 8.1 and 8.2."]
 
 
+def test_a_version_that_one_job_tests_with_beside_a_matrix_is_told_and_that_of_a_linter_is_not(tmp_path):
+    (tmp_path / ".github/workflows").mkdir(parents=True)
+    (tmp_path / ".github/workflows/main.yml").write_text(
+        """
+jobs:
+  coverage:
+    steps:
+      - uses: setup-php
+        with:
+          php-version: "7.4"
+      - run: "php vendor/bin/phpunit --coverage-clover build/clover.xml"
+  tests:
+    strategy:
+      matrix:
+        php-version:
+          - "8.0"
+          - "8.1"
+    steps:
+      - with:
+          php-version: "${{ matrix.php-version }}"
+      - run: "php vendor/bin/phpunit"
+  style:
+    steps:
+      - with:
+          php-version: "8.4"
+      - run: composer cs
+"""
+    )
+
+    assert [seed.content for seed in pipeline_seeds(tmp_path)] == ["CI tests with PHP 7.4, 8.0 and 8.1."]
+
+
 def test_versions_that_a_matrix_includes_or_calls_by_name_are_told(tmp_path):
     workflow = """
 jobs:
@@ -207,7 +239,7 @@ jobs:
         node: ${{ fromJSON(needs.setup.outputs.node) }}
         java: [17, 21]
         ruby: ["3.3", "3.4", ruby-head, jruby]
-        include:
+        include:  # the newest
           - php: '8.0'
             flags: '--prefer-lowest'
           - php: '8.2'
@@ -373,7 +405,7 @@ def test_versions_that_ci_adds_by_name_are_told_too(tmp_path):
         ruby:
           - "3.3"
           - "3.4"
-        include:
+        include:  # the newest
           - ruby: head
           - ruby: "truffleruby-head"
 """
@@ -420,3 +452,33 @@ def test_one_package_is_no_workspace_of_several(tmp_path, workspaces, is_told):
     (tmp_path / "package.json").write_text(f'{{"workspaces": {workspaces}}}')
 
     assert any("workspace" in seed.content for seed in manifest_seeds(tmp_path)) is is_told
+
+
+def test_a_command_that_checks_the_format_is_not_said_to_lint():
+    tools = ProjectTools("", "cargo", {"lint": "cargo fmt -- --check"}, {"lint": ".github/workflows/ci.yml"})
+
+    assert [seed.content for seed in command_seeds([tools])] == [
+        "`cargo fmt -- --check` checks the formatting."
+    ]
+
+
+def test_how_users_install_the_program_is_no_set_up_for_development(tmp_path):
+    (tmp_path / "README.md").write_text(
+        "# Shop\n\n## Development\n\n```sh\ncargo install -f --path shop-cli\n```\n"
+    )
+
+    assert not [seed for seed in find_seeds(tmp_path) if "set up with" in seed.content]
+
+
+def test_an_empty_block_of_code_is_read(tmp_path):
+    (tmp_path / "README.md").write_text("# Shop\n\n## Development\n\n```\n```\n\n```sh\nmake venv\n```\n")
+
+    assert [seed.content for seed in readme_seeds(tmp_path)] == [
+        "For development it is set up with `make venv`."
+    ]
+
+
+def test_a_standard_in_a_comment_is_no_convention(tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text("# target_compile_features(shop PUBLIC cxx_std_11)\n")
+
+    assert not list(manifest_seeds(tmp_path))

@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 import recollect.model as m
+from recollect.code.modules.module_map import ProjectTools
 from recollect.memory.seeds.find import DESCRIBED, MOST_SEEDS, WORTH, find_seeds
 from recollect.memory.seeds.offer import offer_seeds
 
@@ -119,6 +122,19 @@ def test_of_two_that_cannot_both_be_true_the_surer_is_offered(folder):
     assert [each.content for each in find_seeds(folder)] == [
         "The line length of Python is set to 100 (ruff)."
     ]
+
+
+def test_settings_of_a_type_checker_that_nothing_runs_are_no_convention(folder):
+    (folder / "pyproject.toml").write_text("[tool.mypy]\nstrict = true\n")
+    tools = ProjectTools(
+        "", "uv", {"types": "mypy ."}, {"types": "set up in pyproject.toml"}, None, ("mypy",)
+    )
+    run = replace(tools, sources={"types": ".github/workflows/ci.yml"})
+
+    assert "mypy checks the types, in strict mode." not in [
+        one.content for one in find_seeds(folder, [tools])
+    ]
+    assert "mypy checks the types, in strict mode." in [one.content for one in find_seeds(folder, [run])]
 
 
 def test_no_seed_takes_the_place_of_another(engine, folder, seed):

@@ -7,7 +7,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from recollect.code.facts import FileFacts
@@ -28,9 +28,10 @@ from recollect.code.graph.parsing import CRASHING, FileToParse, blob_hash, parse
 from recollect.code.graph.resolving import config_reader, resolve_files, stored_facts
 from recollect.code.languages.resolver import MajorityTypes, resolver_for
 from recollect.code.languages.table import CONFIG_FILES, FAMILY_OF, language_of
-from recollect.code.packing import ParsedFile, pack, pack_edges, unpack
+from recollect.code.packing import ParsedFile, ShownParse, pack, pack_edges, unpack
 from recollect.code.terms import word_hash
 from recollect.code.uncollected import uncollected
+from recollect.frozen import frozen
 
 logger = logging.getLogger(__name__)
 
@@ -54,12 +55,10 @@ _MOST_STALE = 300  # with more, the digest is made again
 _NO_FILES, _NO_TYPES = pack(set()), pack({})
 _NO_LANGUAGE = "none"  # of a configuration file without a grammar: only that it changed is recorded
 
-_Shown = tuple[bytes, bytes]  # the outline and the terms of a file
-
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refreshed:
     """The result of a refresh."""
 
@@ -160,7 +159,7 @@ class Builder:
         left_out: Counter[str] = Counter()
         existing, differing = self._find_changed(left_out)
         fresh, retimed = self._hash(differing, existing, left_out, control)
-        parses, parsed = self._parse(fresh, existing, left_out, control)
+        parsed = self._parse(fresh, existing, left_out, control)
         gone = self._records.keys() - existing
         if retimed:
             self._attempt(self._database.touch, retimed)
@@ -169,7 +168,7 @@ class Builder:
         if fresh or gone:
             try:
                 edges, notes = self._resolve(fresh, gone, control)
-                self._write_graph(fresh, gone, parses, edges, notes)
+                self._write_graph(fresh, gone, edges, notes)
             except BaseException:
                 self._known.clear()  # it may know files that are not in the graph yet
                 raise
@@ -275,18 +274,18 @@ class Builder:
         existing: set[str],
         left_out: Counter[str],
         control: "_RefreshControl",
-    ) -> tuple[dict[ParseKey, _Shown], int]:
-        """Return what the graph has of all of `fresh`, and how many had to be parsed; their facts are in the database then.
+    ) -> int:
+        """Return how many of `fresh` had to be parsed. What is known of them is in the database then, and not here: of many
+        files it takes as much memory as a process that resolves them.
 
         Removes those that cannot be read from `fresh`.
         """
-        stored = self._database.parses({record.key for record in fresh.values()})
-        parses = {key: (parse.outline, parse.terms) for key, parse in stored}
+        stored = {key for key, _ in self._database.shown({record.key for record in fresh.values()})}
         alike: dict[ParseKey | str, list[str]] = {}
         for path, record in fresh.items():
             if record.language == _NO_LANGUAGE:
                 fresh[path] = record._replace(left_out=NOT_CODE)
-            elif record.key not in parses:
+            elif record.key not in stored:
                 alike.setdefault(record.key if record.blob else path, []).append(path)
         alike_files = {paths[0]: paths for paths in alike.values()}
         wanted = [FileToParse(path, fresh[path].language, fresh[path].size) for path in alike_files]
@@ -308,13 +307,12 @@ class Builder:
                 fresh[path] = fresh[path]._replace(blob=blob, left_out=result.left_out)
             if result.parse:
                 unwritten[blob, file.language] = result.parse
-                parses[blob, file.language] = result.parse.outline, result.parse.terms
             if len(unwritten) == _WRITTEN_AT_ONCE:
                 self._attempt(self._database.keep, unwritten, _today())
                 unwritten = {}
         self._attempt(self._database.keep, unwritten, _today())
         control.check()
-        return parses, len(wanted)
+        return len(wanted)
 
     def _blob(self, path: str) -> bytes:
         try:
@@ -453,12 +451,12 @@ class Builder:
         self,
         fresh: Mapping[str, FileRecord],
         gone: Iterable[str],
-        parses: Mapping[ParseKey, _Shown],
         edges: Mapping[str, bytes],
         notes: Mapping[str, bytes],
     ) -> None:
         """Write to the database, and replace the graph by a new one: the old one stays as it is."""
         nodes = {path: node for path, node in self.graph.nodes.items() if path not in gone}
+        parses = self._shown(fresh.values())
         changed = {path: record._replace(edges=edges.get(path, b"")) for path, record in fresh.items()}
         for path, record in changed.items():
             if record.left_out is not None:
@@ -477,6 +475,14 @@ class Builder:
         self._records |= changed
         came = nodes.keys() - self.graph.nodes.keys()
         self.graph = CodeGraph(dict(sorted(nodes.items())) if came else nodes)
+
+    def _shown(self, records: Iterable[FileRecord]) -> dict[ParseKey, ShownParse]:
+        """Return what the graph has of these files. Raise `ConcurrentUpdate` if another process has removed some of it."""
+        keys = {record.key for record in records if record.left_out is None}
+        shown = dict(self._database.shown(keys))
+        if len(shown) < len(keys):
+            raise ConcurrentUpdate
+        return shown
 
     def _write(self) -> None:
         changed = {path: record for path, record in self._unwritten.items() if record}

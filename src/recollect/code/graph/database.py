@@ -19,7 +19,7 @@ from recollect.code.source_hash import CODE, WORDS_AND_SECRETS, source_hash
 from recollect.store.sqlite.connection import connect
 
 if TYPE_CHECKING:
-    from recollect.code.packing import PackedFacts, ParsedFile
+    from recollect.code.packing import PackedFacts, ParsedFile, ShownParse
 
 logger = logging.getLogger(__name__)
 
@@ -32,11 +32,14 @@ CREATE TABLE parses (
     blob BLOB NOT NULL,
     language TEXT NOT NULL,
     unused_since INTEGER, -- a day; NULL = some file has it
-    checksum INTEGER NOT NULL, -- of outline and terms
+    checksum INTEGER NOT NULL, -- of outline, terms and names
     outline BLOB NOT NULL,
     rest BLOB NOT NULL,
     refs BLOB NOT NULL,
     terms BLOB NOT NULL,
+    name_hashes BLOB NOT NULL,
+    name_terms BLOB NOT NULL,
+    are_tests INTEGER NOT NULL,
     PRIMARY KEY (blob, language)
 );
 CREATE TABLE words (parse INTEGER PRIMARY KEY, hashes BLOB NOT NULL); -- apart, to be searched without reading the rest
@@ -180,11 +183,13 @@ class GraphDatabase:
                 return int(generation) if version == _version() else None
         return None
 
-    def load(self) -> tuple[dict[str, FileRecord], dict[ParseKey, tuple[bytes, bytes]]]:
-        """Return all files, and the outlines and terms of their contents. Raise `DamagedDatabase` if it cannot be read."""
+    def load(self) -> tuple[dict[str, FileRecord], dict[ParseKey, "ShownParse"]]:
+        """Return all files, and what the graph has of their contents. Raise `DamagedDatabase` if it cannot be read."""
+        from recollect.code.names import DefinedNames  # every command imports this module, for its paths
+
         self.generation = self._prepared()
         files: dict[str, FileRecord] = {}
-        parses: dict[ParseKey, tuple[bytes, bytes]] = {}
+        parses: dict[ParseKey, ShownParse] = {}
         with self._translated(), self._connection:  # in one transaction
             for (generation,) in self._connection.execute("SELECT generation FROM about"):
                 self.generation = int(generation)
@@ -193,30 +198,39 @@ class GraphDatabase:
             ):
                 _prove(checksum, edges)
                 files[path] = FileRecord(blob, language, size, mtime_ns, left_out, edges)
-            for blob, language, checksum, outline, terms in self._connection.execute(
-                "SELECT blob, language, checksum, outline, terms FROM parses WHERE unused_since IS NULL"
+            for (
+                blob,
+                language,
+                checksum,
+                outline,
+                terms,
+                hashes,
+                name_terms,
+                are_tests,
+            ) in self._connection.execute(
+                """
+                    SELECT blob, language, checksum, outline, terms, name_hashes, name_terms, are_tests
+                    FROM parses WHERE unused_since IS NULL
+                    """
             ):
-                _prove(checksum, outline, terms)
-                parses[blob, language] = outline, terms
+                _prove(checksum, outline, terms, hashes, name_terms)
+                parses[blob, language] = outline, terms, DefinedNames(hashes, name_terms, bool(are_tests))
         return files, parses
 
-    def parses(self, wanted: Iterable[ParseKey]) -> Iterator[tuple[ParseKey, "ParsedFile"]]:
-        """Yield those of the wanted parsed files that are stored."""
-        from recollect.code.packing import ParsedFile  # every command imports this module, for its paths
+    def shown(self, wanted: Iterable[ParseKey]) -> Iterator[tuple[ParseKey, "ShownParse"]]:
+        """Yield what the graph has of those of the wanted parsed files that are stored."""
+        from recollect.code.names import DefinedNames
 
+        query = """
+            SELECT outline, terms, name_hashes, name_terms, are_tests FROM parses WHERE blob = ? AND language = ?
+            """
         with self._translated():
-            for blob, language in wanted:
-                if unsaved := self._unsaved.get((blob, language)):
-                    yield (blob, language), unsaved
+            for key in wanted:
+                if unsaved := self._unsaved.get(key):
+                    yield key, (unsaved.outline, unsaved.terms, unsaved.names)
                     continue
-                for row in self._connection.execute(
-                    """
-                    SELECT outline, rest, refs, terms, hashes FROM parses JOIN words ON parse = parses.rowid
-                    WHERE blob = ? AND language = ?
-                    """,
-                    (blob, language),
-                ):
-                    yield (blob, language), ParsedFile(*row)
+                for outline, terms, hashes, name_terms, are_tests in self._connection.execute(query, key):
+                    yield key, (outline, terms, DefinedNames(hashes, name_terms, bool(are_tests)))
 
     def facts(self, key: ParseKey) -> "PackedFacts | None":
         """Return the packed facts of a parsed file without the rest of it; None if it is not stored."""
@@ -291,9 +305,10 @@ class GraphDatabase:
     def _keep(self, parses: Mapping[ParseKey, "ParsedFile"], today: int) -> None:
         with self._writing() as run:
             for (blob, language), parse in parses.items():
+                checksum = _checksum(parse.outline, parse.terms, parse.name_hashes, parse.name_terms)
                 run(
-                    "INSERT OR IGNORE INTO parses VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                    (blob, language, today, _checksum(parse.outline, parse.terms), *parse[:4]),
+                    "INSERT OR IGNORE INTO parses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (blob, language, today, checksum, *parse[:4], *parse.names),
                 )
                 if self._connection.changes():
                     run(
@@ -400,5 +415,7 @@ def _version() -> str:
     """Return a hash of all code that decides what the graph is."""
     files = [file for part in ("graph", "languages") for file in (CODE / part).rglob("*")]
     files = [file for file in files if file.suffix in (".py", ".scm")]
-    files += [CODE / name for name in ("facts.py", "nodes.py", "packing.py", "terms.py", "decoding.py")]
+    files += [
+        CODE / name for name in ("facts.py", "names.py", "nodes.py", "packing.py", "terms.py", "decoding.py")
+    ]
     return source_hash([*files, *WORDS_AND_SECRETS])

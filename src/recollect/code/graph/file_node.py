@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from recollect.code.facts import Definition
+from recollect.code.names import NO_NAMES, DefinedNames, last_name
 from recollect.code.nodes import OUTSIDE, POSSIBLE, CodeEdge, Symbol, symbol_ids
 from recollect.code.packing import unpack_edges, unpack_outline
 
@@ -15,6 +16,7 @@ class FileNode:
     blob: bytes
     packed_outline: bytes = field(repr=False)
     terms: bytes = field(repr=False)
+    names: DefinedNames = field(default=NO_NAMES, repr=False)
     packed_edges: bytes = field(default=b"", repr=False)
 
     @cached_property
@@ -61,8 +63,3 @@ class FileNode:
                 links[path] = links.get(path, 0.0) + confidence
         links.pop(self.path, None)
         return links
-
-
-def last_name(definition: Definition) -> str:
-    """Return `run` for a method that is defined outside its class as `Server.run`."""
-    return definition.name.rpartition(".")[2] or definition.name

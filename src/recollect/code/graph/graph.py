@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from recollect.code.facts import CLASS
-from recollect.code.graph.file_node import FileNode, last_name
+from recollect.code.graph.file_node import FileNode
 from recollect.code.graph.impact import ImpactHit, find_impact
 from recollect.code.languages.table import LANGUAGES
+from recollect.code.names import last_name
 from recollect.code.nodes import (
     CALLS,
     CONTAINS,

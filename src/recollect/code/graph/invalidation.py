@@ -26,7 +26,7 @@ from recollect.code.languages.resolver import Resolver
 from recollect.code.nodes import symbol_ids
 
 EVERYTHING = "*"  # the name of an import that takes everything
-MOST_FACTS = 4_000  # files whose facts are kept: 20 KB each, most of which the resolver keeps anyway
+MOST_FACTS = 2_400  # files whose facts are kept: 20 KB each in each of up to four processes
 _MANY = 200  # files
 _MANY_NAMES = 20  # with more, most files use one of them
 _KEPT = 1_500  # files whose dependencies are kept: some 20 KB each

@@ -29,6 +29,9 @@ CRASHING = (BROKE_PARSER, TOOK_TOO_LONG)  # they crash or block the process that
 
 FEW_FILES = 100  # files: fewer are not worth starting a process
 FEW_BYTES = 2_000_000  # bytes: less is not worth starting a process
+LARGE_FILE = (
+    300_000  # bytes: a larger one is parsed in a process that can be ended, since some take quadratic time
+)
 MOST_WORKERS = 4  # processes, 60 MB each
 BATCH = 32  # files that a process gets at once
 REFILL_AT = 8  # files left when it gets more
@@ -88,8 +91,11 @@ def parse_files(
     """Yield each result as soon as it is ready, in any order. Stops when `stop` returns True."""
     count = min(workers.cpu_count(), MOST_WORKERS)
     if count == 1 or (len(wanted) <= FEW_FILES and sum(file.size for file in wanted) <= FEW_BYTES):
-        yield from _parse_here(root, wanted, stop)
-        return
+        large = [file for file in wanted if file.size > LARGE_FILE]
+        yield from _parse_here(root, [file for file in wanted if file.size <= LARGE_FILE], stop)
+        if not large:
+            return
+        wanted, count = large, 1
     waiting = deque(sorted(wanted, key=lambda file: -file.size))
     done: queue.SimpleQueue[tuple[FileToParse, ParseResult] | None] = queue.SimpleQueue()
     threads = [_ParserThread(root, waiting, done) for _ in range(count)]

@@ -5,12 +5,24 @@ from importlib import import_module
 from pathlib import Path
 
 from tree_sitter import Language as Grammar
-from tree_sitter import Parser, Query
+from tree_sitter import Parser, Query, Tree
 
 from recollect.code.facts import FileFacts
 from recollect.code.languages.table import LANGUAGES
 
 _MOST_IN_ERROR = 10_000  # children: searching one long error takes quadratic time and finds nothing
+_DEEPEST = 3_000  # nodes, a thousand functions in each other: going up from each of them takes quadratic time
+_LONGEST_CHAIN = (
+    6_000  # nodes, of which most are links: a chain of branches or of operands is quick to search
+)
+_LINKS = frozenset(
+    {
+        "if_statement", "if_expression", "else_clause", "else", "elsif", "binary_expression", "binary_operator",
+        "binary", "boolean_operator", "additive_expression",
+    }
+)  # fmt: skip
+_PROBED_EVERY = 4096  # bytes, in which not much more than that can begin and end
+_MOST_PROBES = 16  # each takes as long as a node of the way has children
 
 
 @cache
@@ -37,7 +49,22 @@ def parse(language: str, source: bytes, *, every_call: bool = False) -> FileFact
     tree = Parser(grammar(language)).parse(source)
     if tree.root_node.type == "ERROR" and tree.root_node.child_count > _MOST_IN_ERROR:
         return FileFacts(language, broken=True)
+    if len(source) > _DEEPEST and _is_deep(tree, len(source)):
+        return FileFacts(language, broken=True)
     parser = import_module(f"recollect.code.languages.{LANGUAGES[language].reader}.parse")
     read = getattr(parser, "facts_with_every_call", parser.facts) if every_call else parser.facts
     facts: FileFacts = read(tree, source, language)
     return facts
+
+
+def _is_deep(tree: Tree, size: int) -> bool:
+    """Return whether the tree is too deep at one of some places. Only generated code is."""
+    step = max(_PROBED_EVERY, size // _MOST_PROBES)
+    for place in range(min(step, size) // 2, size, step):
+        cursor = tree.walk()
+        links = 0
+        while cursor.goto_first_child_for_byte(place) is not None:
+            links += cursor.node is not None and cursor.node.type in _LINKS
+            if cursor.depth - links > _DEEPEST or cursor.depth > _LONGEST_CHAIN:
+                return True
+    return False

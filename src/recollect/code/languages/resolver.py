@@ -14,6 +14,34 @@ MajorityTypes = dict[
 _RESOLVERS = {"python": "PythonResolver", "script": "ScriptResolver", "plain": "PlainResolver"}
 
 
+MOST_STEPS = 2_000  # from one reference on; nearly all take less than 100
+MOST_STEPS_OF_FILE = 400_000  # about a second; generated code that calls itself in circles takes any number
+
+
+class StepLimit:
+    """Ends the search for what a reference means when it takes too long, so that no file can stop a build.
+
+    A depth is not enough: with three ways at each of twelve steps, there are half a million.
+    """
+
+    def __init__(self) -> None:
+        self._given = self._left = self._left_of_file = 0
+
+    def begin_file(self) -> None:
+        self._given = self._left = 0
+        self._left_of_file = MOST_STEPS_OF_FILE
+
+    def begin(self) -> None:
+        """Begin with another reference of the file."""
+        self._left_of_file -= self._given - self._left
+        self._given = self._left = max(1, min(MOST_STEPS, self._left_of_file))
+
+    def is_reached(self) -> bool:
+        """Count a step, and return whether there were too many."""
+        self._left -= 1
+        return self._left < 0
+
+
 class Resolver(Protocol):
     """Knows all files of one language family in a project. Not thread-safe."""
 

@@ -3,7 +3,6 @@
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from recollect.code.modules.scan_input import ScanInput
 from recollect.code.paths import join
+from recollect.frozen import frozen
 
 _DATA = Path(__file__).parent / "data" / "commands.toml"
 
@@ -47,7 +47,7 @@ def runner_names() -> list[str]:
     return names
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CiCommand:
     """A command that CI runs."""
 
@@ -70,6 +70,41 @@ def slot_of(line: str) -> tuple[str, str, str] | None:
     return None
 
 
+_CHECKS_ALL = re.compile(r"(?:make|just|task|mage) check\b|\S*/(?:run[-_])?check(?:\.sh)?$")
+_TESTS = re.compile(r"(?<![a-z])(?:py|run)?_?(?:tests?|specs?|unittest|ctest|rspec)(?![a-z])", re.IGNORECASE)
+
+
+def _slot_in(project: ScanInput, folder: str, line: str) -> tuple[str, str, str] | None:
+    """Return what `slot_of` does. What `check` runs is read: some projects lint with it, others test."""
+    known = slot_of(line)
+    if known is None or not _CHECKS_ALL.match(line):
+        return known
+    ecosystem, _, tool = known
+    body = _check_body(project, folder, line)
+    if _TESTS.search(body):
+        return ecosystem, "test", tool
+    return (ecosystem, "lint", tool) if _lints(body) else None
+
+
+def _lints(body: str) -> bool:
+    """Return whether a task runs a linter: one that is known, or a command called `lint`."""
+    slots = {found[1] for part in _commands(body.splitlines()) if (found := slot_of(part))}
+    return bool(slots & {"lint", "types", "format"} or re.search(r"(?<![\w-])lint(?![\w-])", body))
+
+
+def _check_body(project: ScanInput, folder: str, line: str) -> str:
+    """Return what a task or a script called `check` runs; "" if that is unknown. Automake's runs the tests."""
+    if "/" in line.split()[0]:
+        return project.text(join(folder, line.split()[0].removeprefix("./")))
+    for names, call, read in _TASK_FILES:
+        if line.startswith(call):
+            tasks = next((read(text) for name in names if (text := project.text(join(folder, name)))), {})
+            if "check" in tasks:
+                return tasks["check"]
+    is_automake = line.startswith("make ") and "Makefile.am" in project.inside(folder)
+    return "test" if is_automake else ""
+
+
 def ci_commands(project: ScanInput) -> list[CiCommand]:
     """Return what CI runs, as you could run it yourself: main workflows first, and the shortest commands of each first."""
     found: list[tuple[bool, CiCommand]] = []
@@ -78,7 +113,7 @@ def ci_commands(project: ScanInput) -> list[CiCommand]:
         variables = _variables(text)
         for line, folder in _steps(text):
             plain = _plain(line, variables)
-            if known := slot_of(plain):
+            if known := _slot_in(project, folder, plain):
                 ecosystem, slot, tool = known
                 found.append((_is_minor(path), CiCommand(slot, ecosystem, plain, tool, folder, path)))
     found.sort(key=lambda each: (each[0], len(each[1].line)))
@@ -204,7 +239,7 @@ def _commands(block: Iterable[str]) -> list[str]:
 _LATER = "\0"  # a value that only CI knows
 _NOISE = re.compile(
     r"--verbose|--show-diff-on-failure|--colou?r=\S+|--no-transfer-progress|--batch-mode|--no-progress|--stacktrace|--scan|--info"
-    r"|--[a-z-]{0,20}(?:format|reporter)=github\S*|--cov(?:-\w+)?=\S+|--cov-branch|[-/]p:CI=true|--json-report(?:-file=\S+)?|--junit-?xml=\S+"
+    r"|--[a-z-]{0,20}(?:format|reporter)=github\S*|--cov(?:-\w+)?=\S+|--cov-branch|--cov|--trace-config|-coverprofile=\S+|-covermode=\S+|[-/]p:CI=true|--json-report(?:-file=\S+)?|--junit-?xml=\S+"
 )
 _NOISE_OF_MAVEN = re.compile(r"-[BXeVUq]|-ntp|--errors|--debug|--show-version|--file=pom\.xml")
 
@@ -226,7 +261,7 @@ def _plain(line: str, variables: Mapping[str, str]) -> str:
     for word in line.split():
         if _LATER not in word:
             words += [] if _NOISE.fullmatch(word) else [word]
-        elif word == _LATER and words and re.fullmatch(r"--?[A-Za-z][\w-]*", words[-1]):
+        elif word[0] != "-" and words and re.fullmatch(r"--?[A-Za-z][\w-]*", words[-1]):
             words.pop()
     while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):
         words.pop(0)
@@ -238,8 +273,9 @@ def _plain(line: str, variables: Mapping[str, str]) -> str:
             if (":" not in word or "spotless" in word or "checkstyle" in word)
             and not _NOISE_OF_MAVEN.fullmatch(word)
         ]
-    plain = re.sub(r" --logger \S{1,80}| --$", "", " ".join(words))
-    return "" if re.search(r"\$[\w({]|`", plain) else plain
+    plain = re.sub(r" --logger \S{1,80}| --durations[= ]\d+| -p (?:pytest_)?cov\b| --$", "", " ".join(words))
+    is_whole = plain.count('"') % 2 == 0 and plain.count("'") % 2 == 0
+    return plain if is_whole and not re.search(r"\$[\w({]|`", plain) else ""
 
 
 # Guides for people and agents who work on the project. Of a README, only sections about that count.
@@ -273,7 +309,9 @@ def guide_commands(project: ScanInput) -> list[CiCommand]:
             found += [
                 (rank, CiCommand(slot, ecosystem, line, tool, "", f"{path}:{number}"))
                 for rank, number, line in _guide_lines(project.text(path), whole=is_guide)
-                if not names_one_test(line) and (known := slot_of(line)) and _is_command(line, known[1], rank)
+                if not names_one_test(line)
+                and (known := _slot_in(project, "", line))
+                and _is_command(line, known[1], rank)
                 for ecosystem, slot, tool in (known,)
             ]
     found.sort(key=lambda each: each[0])
@@ -305,7 +343,7 @@ def _guide_lines(text: str, *, whole: bool) -> Iterator[tuple[int, int, str]]:
         before = line
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectTask:
     line: str  # the command that runs it
     body: str  # what it runs
@@ -317,10 +355,25 @@ def tasks_by_slot(tasks: Mapping[str, str], call: str, source: str = "") -> dict
     found = {}
     for slot, names in task_names().items():
         for name in names:
-            if name in tasks:
+            if name in tasks and _does(slot, name, tasks[name]):
                 found[slot] = ProjectTask(f"{call}{name}", tasks[name], source)
                 break
     return found
+
+
+_ONLY_CHECKS = re.compile(
+    r"\s--(?:check|diff|list-different|verify-no-changes|dry-run)\b|prettier.{0,80}\s-[cl]\b|gofmt.{0,40}\s-[ld]\b"
+)
+
+
+def _does(slot: str, name: str, body: str) -> bool:
+    """Return whether a task does what its name says: `check` may lint, and `format` may only look."""
+    if slot == "format":
+        return not _ONLY_CHECKS.search(body) or bool(re.search(r"\s(?:--write|--fix|-w)\b", body))
+    if name != "check":
+        return True
+    is_test = bool(_TESTS.search(body))
+    return is_test if slot == "test" else not is_test and _lints(body)
 
 
 def task_files(project: ScanInput, folder: str) -> dict[str, ProjectTask]:
@@ -353,8 +406,16 @@ def _make_targets(text: str) -> dict[str, str]:
                 found[name] += f"\n{line.strip()}"
     # A target may only call others: what they run is what it runs.
     return {
-        name: body + "".join(found.get(other, "") for other in body.split()) for name, body in found.items()
+        name: body + "".join(f"\n{found.get(other, '')}" for other in _called(body) if other != name)
+        for name, body in found.items()
     }
+
+
+def _called(body: str) -> list[str]:
+    """Return the targets that a target depends on, or calls."""
+    needed, _, recipe = body.partition("\n")
+    called = re.findall(r"(?:\bmake|\bjust|\$\(MAKE\)|\$\{MAKE\}) ([\w.-]+)", recipe)
+    return list(dict.fromkeys((*needed.split(), *called)))
 
 
 def _just_recipes(text: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from recollect.text.sentences import cut_at_word
 LONGEST = 120
 _LICENCE = re.compile(
     r"copyright|licen[cs]e|SPDX|all rights reserved|eslint|istanbul|@flow|@ts-|frozen_string_literal|-\*-|coding[:=]"
-    r"|rubocop|vim:|use strict|#!|this file is part of|prettier-ignore|noqa|pylint|^\W*$|generated|module (?:dependencies|exports|variables)|go:build|\+build|<reference",
+    r"|rubocop|shellcheck|vim:|use strict|#!|this file is part of|prettier-ignore|noqa|pylint|^\W*$|generated|module (?:dependencies|exports|variables)|go:build|\+build|<reference",
     re.IGNORECASE,
 )
 _DOCSTRING = re.compile(r"""\A\s*+(?:#[^\n]*+\n\s*+|(?!))*+[rRuUbB]*(\"{3}|'{3})(.*?)\1""", re.DOTALL)
@@ -122,8 +122,10 @@ def first_sentence(text: str) -> str:
     paragraph = next(filter(None, map(_prose, re.split(r"\n\s*\n|\n\s*[=~*#-]{3,}", text.strip()))), "")
     plain = " ".join(html.unescape(paragraph).split())
     plain = re.sub(r"!\[[^\]]{0,300}\]\([^)]{0,500}\)|\[\]\([^)]{0,500}\)", "", plain)
+    plain = re.sub(r":(rfc|pep):`(\d+)`", lambda found: f"{found[1].upper()} {found[2]}", plain)
+    plain = re.sub(r"(?<![\w:])`[~!]?\.(?=[A-Z])", "`", plain)  # a link of Sphinx, wherever it leads
     plain = re.sub(
-        r"\[([^\]]{0,300})\]\([^)]{0,500}\)|(?::[\w+-]{1,40}){1,3}:`[~!]?([^`<]{0,300})(?:<[^>]{0,300}>)?`|\{@(?:link(?:plain)? [\w.#(),]{1,200} (?=\S)|\w{1,40} #?)([^}]{0,300})\}"
+        r"\[([^\]]{0,300})\]\([^)]{0,500}\)|(?::[\w+-]{1,40}){1,3}:`[~!]?\.?([^`<]{0,300})(?:<[^>]{0,300}>)?`|\{@(?:link(?:plain)? [\w.#(),]{1,200} (?=\S)|\w{1,40} #?)([^}]{0,300})\}"
         r"|<see(?:also)? cref=\"(?:\w:)?([^\"]{0,200})\"\s{0,3}/>|<[^>]{1,300}>",
         r"\1\2\3\4",
         plain,
@@ -152,16 +154,16 @@ _SLOGAN = re.compile(  # which sells rather than describes
 )
 _REMARK = re.compile(
     r"[\"'“‘]|this (?:guide|document|page|readme|tutorial|article|section)\b"
-    r"|(?:the|our) (?:focus|goals?|aims?|purpose|idea|motivation|philosophy|vision) |(?:warning|caution|we|i|here|because|note|todo|fixme|xxx|hack|deprecated|beta|internal)\b\W",
+    r"|(?:the|our) (?:focus|goals?|aims?|purpose|idea|motivation|philosophy|vision) |(?:warning|caution|caveat|basically|actually|also|however|we|i|here|because|note|todo|fixme|xxx|hack|deprecated|beta|internal)\b\W",
     re.I,
 )
 _NAMESPACE = re.compile(r"(?:the )?\S+ (?:namespace|module|package)\.?", re.I)  # which its name says as well
 _GAP = re.compile(
-    r"\s[.,;:](?:\s|$)|\(\s*\)|\b(?:for|of|a|an|the|to|with|by|in) ?\.$|\b(?:at|from|on|of|to|the|a) ?$"
+    r"\s[.,;:](?:\s|$)|(?<!\w)\(\s*\)|\b(?:for|of|a|an|the|to|with|by|in) ?\.$|\b(?:at|from|on|of|to|the|a) ?$"
 )  # something was left out of the sentence
 
 # Lines of markup that say nothing about what a file is for: directives, fields and targets of reST, tags of other tools.
-_DIRECTIVE = re.compile(r"\.\. ?[\w|\[_-]|:[\w -]{1,40}:(?:\s|$)|@\w|\[\w+\]:|<!--|\{%|\\[a-z]+\b")
+_DIRECTIVE = re.compile(r"\.\. ?[\w|\[_-]|:[\w -]{1,40}:(?:\s|$)|@\w|\$\w+ |\[\w+\]:|<!--|\{%|\\[a-z]+\b")
 
 
 def _prose(paragraph: str) -> str:
@@ -178,7 +180,7 @@ def _prose(paragraph: str) -> str:
 
 
 _INSTRUCTION = re.compile(
-    r"(?:to (?:build|run|install|test|start|use|get|set)|run|use|select|configure|download|open|follow|install|make sure|clone|first|please|if you|you (?:can|need|must|should)|see|visit|note|when|if)\b(?!-)",
+    r"(?:to (?:build|run|install|test|start|use|get|set)|run|use|select|configure|download|open|follow|install|make sure|clone|check|read|learn|join|try|take|mix|looking|first|please|if you|you (?:can|need|must|should)|see|visit|note|when|if)\b(?!-)",
     re.I,
 )
 
@@ -209,13 +211,29 @@ def readme_summary(text: str) -> str:
             # The rest of a sentence whose beginning was markup, unless it begins with a name.
             and (
                 not sentence[0].islower()
-                or re.match(r"[`*_]{1,3}[\w.-]+[`*_]{1,3} (?:is|provides)\b", paragraph)
+                or re.match(r"[`*_]{0,3}[\w.-]+[`*_]{0,3} (?:is an?|provides)\b", paragraph)
             )
+            and _DEFINES.match(sentence)
+            and not _NOT_WHAT.match(sentence)
             and sentence[-1] not in "!:"
             and not _UNREADY.search(sentence)
         ):
             return sentence
     return ""
+
+
+_DEFINES = re.compile(  # "Shop is …", "This library lets …", "A till for …", "Fast till of all goods", "The till of the shop, …", "Small, quick server"
+    r"(?:\S+ ){1,5}(?:is|are|provides?|implements?|lets|allows|helps|makes|adds|contains?|gives|offers?|enables|extends|brings|supports|wraps"
+    r"|reads|converts|generates|displays|loads|parses|aims|consists|includes|collects?|checks|runs|handles)\b|An?\b"
+    r"|(?!The\b)[A-Z][\w/-]+(?:,? [\w/-]+){0,5} (?:for|of|to|in|that|which|with|and|from|on)\b"
+    r"|The (?!latest|newest|current|rest|source|version|documentation|tests)[\w/-]+(?: [\w/-]+)? (?:of|for) (?:the |an? |our )?[\w/-]+(?:,|\.?$)"
+    r"|[A-Z][\w-]+(?:, [\w-]+){1,3}(?: [\w/+-]+){0,3} (?:app|application|bindings|cache|cli|client|compiler|database|engine|formatter"
+    r"|framework|implementation|interpreter|library|linter|parser|queue|renderer|router|runtime|server|service|store|toolkit|tool)\.?$",
+    re.I,
+)
+_NOT_WHAT = re.compile(
+    r"(?:starting|as of|since|from|after|before|until|today|currently|there|these|it|with)\b", re.I
+)
 
 
 def readme_entry(text: str, name: str) -> str:
@@ -232,12 +250,31 @@ def readme_entry(text: str, name: str) -> str:
 
 def says_what_it_is(sentence: str) -> bool:
     """Return whether a sentence may describe a module: it tells the reader to do nothing, and is no remark."""
-    return not (_INSTRUCTION.match(sentence) or _UNREADY.search(sentence) or _ELSEWHERE.search(sentence))
+    return not (
+        _INSTRUCTION.match(sentence)
+        or _UNREADY.search(sentence)
+        or _ELSEWHERE.search(sentence)
+        or _ADDRESS.search(sentence)
+        or _NO_PROSE.search(sentence)
+        or sum(map(str.isalpha, sentence)) < MOSTLY_LETTERS * len(sentence.replace(" ", ""))
+    )
 
 
+MOSTLY_LETTERS = 0.6  # of a sentence; a drawing or a line of code has fewer
+_ADDRESS = re.compile(  # to the reader: an advice, a promise, a question
+    r"(?<!lets )(?<!let )(?<!allows )(?<!allow )(?<!helps )(?<!help )(?<!enables )(?<!enable )(?<!gives )\byou(?:rself|'\w+)?\b"
+    r"|\b(?:should|must|please|don't|do not|shouldn't)\b|\?$",
+    re.I,
+)
+_NO_PROSE = re.compile(
+    r"[{}]|=>|;$|\b(?:by|author:?) (?-i:[A-Z][\w.]*+ [A-Z]\w)|(?-i:\b(?:TODO|FIXME|XXX)\b)"
+    r"|^(?:taken|copied|borrowed|adapted) from\b",
+    re.I,
+)  # code, who wrote it, and what is left to do
 _ELSEWHERE = re.compile(r"\b(?:(?:listed|described|shown|found|see) )?(?:below|above|the following)\b", re.I)
 _OF_ONE_CLASS = re.compile(
-    r"(?:this is )?(?:an? |the |abstract )*(?:base|parent|abstract|super) ?class\b|(?:the )?return type of\b",
+    r"(?:this is )?(?:an? |the |abstract )*(?:base|parent|abstract|super) ?class\b|(?:the )?return type of\b"
+    r"|(?:an? |the )(?:[\w-]+ ){0,3}(?:struct|class|enum|trait) (?:for|that|which|of|to)\b",
     re.I,
 )
 

@@ -80,7 +80,8 @@ class _Scan:
             package: next(iter(packages_in(project, package).values()), PackageInfo(""))
             for package in self._packages
         }
-        self._readme = "\n".join(project.text(name) for name in project.inside("") if _README.fullmatch(name))
+        readmes = sorted(filter(_README.fullmatch, project.inside("")))  # README.md before readme.txt
+        self._readme = "\n\n".join(map(project.text, readmes))
 
     def map(self, runs: Sequence[CommandRun]) -> ModuleMap:
         code = [path for path, (kind, _) in self._kinds.items() if kind is FileRole.CODE]
@@ -148,7 +149,7 @@ class _Scan:
         base = self._bases[package]
         is_base = group.key in (package or ".", base)
         is_base = is_base and any(folder_of(path) in (package, base) for path in group.files)
-        if is_base:
+        if is_base and (package or self._is_at_root):
             yield first_sentence(self._infos[package].description)
         if group.key in group.files:
             yield self._headline(group.key)
@@ -435,6 +436,6 @@ def _unique(names: Mapping[str, str]) -> dict[str, str]:
     bare = {key: re.sub(r"(?<=[^/])\.\w+$", "", key) for key in names}
     taken = Counter(bare.values())
     return {
-        key: ((bare[key] if taken[bare[key]] == 1 else key) or name) if often[name] > 1 else name
+        key: ((bare[key] if taken[bare[key]] == 1 else key).strip(".") or "root") if often[name] > 1 else name
         for key, name in names.items()
     }

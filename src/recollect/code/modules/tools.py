@@ -8,6 +8,7 @@ agent ran it comes after those that did not, and one that passed comes first. Ev
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from recollect.code.languages.table import endings_of
@@ -20,8 +21,16 @@ from recollect.code.modules.commands import (
     runner_names,
     slot_of,
     task_files,
+    task_names,
 )
-from recollect.code.modules.ecosystems.package_info import CONVENTION, SET_UP, PackageInfo
+from recollect.code.modules.ecosystems.package_info import (
+    CONVENTION,
+    SET_UP,
+    PackageInfo,
+    as_list,
+    parse_toml,
+    table_at,
+)
 from recollect.code.modules.ecosystems.table import CI_NAMES, ECOSYSTEMS, has_manifest
 from recollect.code.modules.module_map import SLOTS, ProjectTools, TestFramework
 from recollect.code.modules.scan_input import ScanInput
@@ -58,6 +67,9 @@ _SCOPED = {  # how to address one package of a workspace from the root; for othe
 }
 
 
+_TEST_RUNNERS = ("ctest", "meson test", "make check")  # which a project may have, and not use
+
+
 class Candidate(NamedTuple):
     """A command for a slot, and the file or the reason that speaks for it."""
 
@@ -85,6 +97,13 @@ def find_tools(project: ScanInput, runs: Sequence[CommandRun] = ()) -> tuple[Pro
             if number and ecosystem == "c" and info.tool == "make":
                 continue  # a Makefile beside a manifest only has tasks
             tools = _tools(project, folder, ecosystem, info, in_ci, in_guides, runs, main=number == 0)
+            if (
+                folder
+                and info.tool == "cargo"
+                and root_tool == "cargo"
+                and not _is_named_by_root(project, folder)
+            ):
+                continue  # left out of the workspace, often since it is built for something else
             if folder:
                 tools = _from_root(tools, info, root_tool, is_member=_is_named_by_root(project, folder))
             elif number == 0 and _has_workspace(project, tools.tool):
@@ -156,11 +175,41 @@ def _is_part(project: ScanInput, folder: str, with_manifest: set[str]) -> bool:
 
 def _is_named_by_root(project: ScanInput, folder: str) -> bool:
     """Return whether a manifest of the root names the folder, or the one above it, as part of a workspace."""
-    manifests = ("package.json", "pnpm-workspace.yaml", "Cargo.toml", "pyproject.toml", "pom.xml", "go.work")
+    manifests = ["package.json", "pnpm-workspace.yaml", "Cargo.toml", "pyproject.toml", "pom.xml", "go.work"]
+    workspace = table_at(parse_toml(project.text("Cargo.toml")), "workspace")
+    members = _patterns(workspace.get("members"))
+    above = (folder, *filter(None, _parents(folder)))
+    if folder in members:
+        return True
+    if any(_matches(each, left_out) for left_out in _patterns(workspace.get("exclude")) for each in above):
+        manifests.remove("Cargo.toml")
+    elif any(_matches(folder, member) for member in members):
+        return True
     texts = "\n".join(project.text(name) for name in (*manifests, "settings.gradle", "settings.gradle.kts"))
-    texts = re.sub(r"(?m)^[ \t]*+exclude[ \t]*+=.*$", "", texts)
+    texts = re.sub(r"(?m)^[ \t]*+exclude[ \t]*+=[ \t]*+(?:\[[^\]]*+\]|.*$)", "", texts)
     named = "|".join(re.escape(each) for each in (folder, f"{folder_of(folder)}/*") if each != "/*")
     return bool(re.search(rf"(?<![\w/-])(?:\./)?(?:{named})/?(?![\w/*-])", texts))
+
+
+def _patterns(found: object) -> list[str]:
+    """Return the folders that a list in a manifest names, which may have wildcards."""
+    return [each.removeprefix("./").rstrip("/") for each in as_list(found) if isinstance(each, str)]
+
+
+def _matches(folder: str, pattern: str) -> bool:
+    """Return whether a pattern such as `libs/*` or `crates/**` stands for the folder."""
+    parts = folder.split("/")
+    matched = {0}  # how many of the parts the pattern may have used so far
+    for wanted in pattern.split("/"):
+        if wanted == "**":
+            matched = {
+                count for count in range(len(parts) + 1) if count >= min(matched, default=len(parts) + 1)
+            }
+        else:
+            matched = {
+                count + 1 for count in matched if count < len(parts) and fnmatchcase(parts[count], wanted)
+            }
+    return len(parts) in matched
 
 
 def _parents(folder: str) -> Iterator[str]:
@@ -222,10 +271,12 @@ def _tools(
 
     if info.tool == "cmake" and not of_slot("test", in_ci):
         tasks.pop("test", None)  # a Makefile beside it is for those who have no CMake
-    if "run" in tasks and _OF_DOCUMENTS.search(tasks["run"].body):
+    if "run" in tasks and not _starts_it(tasks["run"].body):
         del tasks["run"]
     for slot in SLOTS:
         given = of_slot(slot, in_ci)
+        if slot == "test" and _names_parts(given):
+            given = []  # none of them tests the whole
         default = _default(slot, info)
         if slot == "test" and folder and _is_guess(default.source) and not _has_tests(project, folder, info):
             default = Candidate("", "")
@@ -247,7 +298,9 @@ def _tools(
                 if each.ecosystem and not each.line.startswith(_OWN_TASKS)  # a task may have any name
             ]
     test = info.test
-    if test and "test" not in commands:
+    if test and (
+        "test" not in commands or (test.tool in _TEST_RUNNERS and test.tool not in commands["test"])
+    ):
         test = None
     elif test and "test" in commands and not _is_matrix(commands["test"]):
         test = TestFramework(test.tool, test.config_file, commands["test"])
@@ -256,11 +309,32 @@ def _tools(
     return ProjectTools(folder, info.tool, commands, sources, test, _without_runners(linters))
 
 
+def _starts_it(body: str) -> bool:
+    """Return whether a task of that name runs the project, and not its documents or tests."""
+    known = slot_of(body.strip().strip('"'))
+    is_other = known and known[1] in ("test", "lint", "build")
+    return not (_OF_DOCUMENTS.search(body) or is_other or re.search(r"\s--watch\b|\swatch\b", body))
+
+
+def _names_parts(given: Sequence[CiCommand]) -> bool:
+    """Return whether CI tests part after part: `dotnet test tests/A`, `dotnet test tests/B`."""
+    parts = {
+        (each.tool, path)
+        for each in given
+        for path in re.findall(r"(?<= )[\w.-]+(?:/[\w.-]+)+", each.line)
+        if each.line.startswith(f"{each.tool} {path}")
+    }
+    return len(parts) > 1 and len(parts) >= len({each.line for each in given}) / 2
+
+
 def _best(slot: str, given: Sequence[CiCommand], task: ProjectTask | None, default: Candidate) -> Candidate:
     """Prefer a named task to CI's command if it does the same."""
     if not given:
         return Candidate(task.line, task.source) if task else default
     first = given[0]
+    plain_names = [f"{runner} {name}" for runner in ("make", "just", "task") for name in task_names()[slot]]
+    if task and first.line in plain_names:
+        return Candidate(first.line, f"{task.source}, as CI runs it")
     if task and (first.line.startswith(_OWN_TASKS) or first.tool.split()[0] in task.body):
         how = "as CI runs it" if task.line in (first.line, first.tool) else f"CI runs {first.tool}"
         return Candidate(task.line, f"{task.source}, {how}" if task.source else first.source)
@@ -282,6 +356,8 @@ def _default(slot: str, info: PackageInfo) -> Candidate:
 def _has_tests(project: ScanInput, folder: str, info: PackageInfo) -> bool:
     """Return whether a part has tests of its own. Those of Rust are inside its code."""
     inside = (path[len(folder) + 1 :] for path in project.sizes if path.startswith(f"{folder}/"))
+    if "<packaging>pom</packaging>" in project.text(f"{folder}/pom.xml"):
+        return False  # it only names other parts
     return info.tool == "cargo" or any(
         is_test_name(path) or any(folder_role(part) is FileRole.TESTS for part in path.split("/")[:-1])
         for path in inside

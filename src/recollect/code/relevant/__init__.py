@@ -17,6 +17,7 @@ Modules:
 - `question`, `mentions`, `passages`, `past_work`: the steps above
 - `evidence`: the probability that a text is about the best files, and which of them to show an agent
 - `index`: BM25 over weighted fields, in numpy
+- `symbol_index`: the symbols of a name, without unpacking the outlines of other files
 - `weights`: all weights, floors and limits, each with its scale; docs/relevant.md says how they were fitted
 
 `Codebase.relevant` calls it, for `recollect graph relevant`, `Engine.relevant` and context windows.

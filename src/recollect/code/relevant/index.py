@@ -1,27 +1,92 @@
 """BM25 over weighted fields, in numpy: which of many texts share rare terms with a question."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from math import log1p
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from recollect.code.relevant.question import POSTING
 from recollect.code.relevant.weights import LENGTH_PENALTY
 
 Scores = npt.NDArray[np.float32]
+_Terms = npt.NDArray[np.uint32]
 _Owners = npt.NDArray[np.int32]
-_Keys = npt.NDArray[np.uint64]  # a term and a document
-_Amounts = tuple[_Keys, Scores]
-_Sorted = tuple[npt.NDArray[np.uint32], _Owners, Scores]  # terms, documents, and how much each has
+_Counts = npt.NDArray[np.uint16]
+_Sizes = npt.NDArray[np.intp]
+_Sorted = tuple[_Terms, _Owners, Scores]  # terms, documents, and how much each has
 _Posting = tuple[int, _Owners, Scores]
+
+_PARTS = 3  # of a posting: the lower and the upper half of a term, and a count
+BYTES_PER_POSTING = 2 * _PARTS
+
+
+class Texts:
+    """The terms of many texts, one after the other. Nothing is computed of a term that is not asked for."""
+
+    def __init__(self, joined: bytes, sizes: _Sizes) -> None:
+        """`joined` has the texts as `terms_of` returns them, `sizes` how many postings each has."""
+        self._postings = np.frombuffer(joined, "<u2").reshape(-1, _PARTS)
+        self._ends = np.cumsum(sizes)
+        self._sizes = sizes
+        self._last: tuple[Collection[int], tuple[_Terms, _Owners, _Counts]] | None = None
+
+    @classmethod
+    def of(cls, texts: Iterable[bytes]) -> "Texts":
+        texts = list(texts)
+        sizes = np.fromiter(map(len, texts), np.intp, len(texts)) // BYTES_PER_POSTING
+        return cls(b"".join(texts), sizes)
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    def only(self, chosen: npt.NDArray[np.bool_]) -> "Texts":
+        """Return the chosen texts alone."""
+        if chosen.all():
+            return self
+        return Texts(self._postings[np.repeat(chosen, self._sizes)].tobytes(), self._sizes[chosen])
+
+    @cached_property
+    def lengths(self) -> npt.NDArray[np.float64]:
+        """How many words each text has."""
+        lengths = np.zeros(len(self))
+        has_words = self._sizes > 0
+        if has_words.any():
+            begins = (self._ends - self._sizes)[has_words]
+            lengths[has_words] = np.add.reduceat(self._postings[:, 2], begins, dtype=np.int64)
+        return lengths
+
+    def postings(self, terms: Collection[int] | None) -> tuple[_Terms, _Owners, _Counts]:
+        """Return terms, documents and counts in no order: of these terms and a few others, or of all terms.
+
+        A table of the lower halves finds nearly only those that are wanted.
+        """
+        last = self._last
+        if last is not None and last[0] is terms:
+            return last[1]
+        if terms is None:
+            lower, upper, counts = self._postings.T
+            owners = np.repeat(np.arange(len(self), dtype=np.int32), self._sizes)
+            return _whole(lower, upper), owners, counts
+        wanted = np.zeros(1 << 16, np.bool_)
+        wanted[np.fromiter(terms, np.uint32, len(terms)) & np.uint32(0xFFFF)] = True
+        found = np.flatnonzero(wanted[self._postings[:, 0]])
+        lower, upper, counts = self._postings[found].T
+        owners = np.searchsorted(self._ends, found, "right").astype(np.int32)
+        result = _whole(lower, upper), owners, counts
+        self._last = terms, result  # two indexes of one project share these texts
+        return result
+
+
+def _whole(lower: _Counts, upper: _Counts) -> _Terms:
+    return (upper.astype(np.uint32) << np.uint32(16)) | lower
 
 
 class Field(NamedTuple):
-    """One text of each document, as `terms_of` returns it."""
+    """One text of each document."""
 
-    texts: Sequence[bytes]
+    texts: Texts
     weight: float = 1.0  # what one occurrence of a term counts
     length_penalty: float = LENGTH_PENALTY
 
@@ -34,11 +99,9 @@ class Index:
     ) -> None:
         """`half_saturation` is the amount of a term that gives half of the score that any amount could give."""
         self.size = len(fields[0].texts)
+        self._fields = fields
         self._usual = np.ones(self.size, np.bool_) if usual is None else np.asarray(usual, np.bool_)
         self._half_saturation = np.float32(half_saturation)
-        keys, amounts = zip(*(_amounts(field, self._usual) for field in fields), strict=True)
-        # All postings in no order, until they are sorted.
-        self._unsorted: _Amounts | None = np.concatenate(keys), np.concatenate(amounts)
         self._sorted: _Sorted | None = None
         self._count = int(self._usual.sum())
         # Of the last question, which is asked several times in a row. Each is one tuple, so that threads can share it.
@@ -47,9 +110,8 @@ class Index:
 
     def sort(self) -> None:
         """Make every later question quick. Without it, each one searches all postings, which pays for a few questions."""
-        if self._unsorted is not None:
-            self._sorted = self._in_order(*self._unsorted)
-            self._unsorted = None
+        if self._sorted is None:
+            self._sorted = self._in_order(None)
 
     def scores(self, question: Mapping[int, float], rarity: Mapping[int, float] | None = None) -> Scores:
         """Return the score of each document; 0 if nothing is shared. `rarity` replaces the index's own."""
@@ -95,14 +157,7 @@ class Index:
         if asked is terms:
             return postings
         sought = np.fromiter(terms, np.uint32, len(terms))
-        unsorted = (
-            self._unsorted
-        )  # before it is looked whether it is sorted: another thread may sort meanwhile
-        if self._sorted is not None:
-            every, owners, said = self._sorted
-        else:
-            assert unsorted is not None
-            every, owners, said = self._sorted_of(sought, *unsorted)
+        every, owners, said = self._sorted or self._in_order(terms)
         begins = np.searchsorted(every, sought, "left").tolist()
         ends = np.searchsorted(every, sought, "right").tolist()
         postings = [
@@ -113,15 +168,13 @@ class Index:
         self._found = terms, postings
         return postings
 
-    def _sorted_of(self, terms: npt.NDArray[np.uint32], keys: _Keys, amounts: Scores) -> _Sorted:
-        """Return the postings of a few terms, and some others, in order. A table of the lower halves finds nearly only those."""
-        wanted = np.zeros(1 << 16, np.bool_)
-        wanted[terms & np.uint32(0xFFFF)] = True
-        found = np.flatnonzero(wanted[(keys >> np.uint64(32)).astype(np.uint16)])
-        return self._in_order(keys[found], amounts[found])
+    def _in_order(self, terms: Collection[int] | None) -> _Sorted:
+        """Return terms, documents and how much each has of the term, by term and document; fields are added up.
 
-    def _in_order(self, keys: _Keys, amounts: Scores) -> _Sorted:
-        """Return terms, documents and how much each has of the term, by term and document; fields are added up."""
+        At least of these terms; None = all.
+        """
+        parts = [self._amounts(field, terms) for field in self._fields]
+        keys, amounts = (np.concatenate(part) for part in zip(*parts, strict=True))
         order = np.argsort(keys, kind="stable")
         keys = keys[order]
         begins = np.flatnonzero(np.diff(keys, prepend=keys[:1] ^ 1)) if len(keys) else np.zeros(0, np.intp)
@@ -132,18 +185,14 @@ class Index:
             (amount / (amount + self._half_saturation)).astype(np.float32),
         )
 
-
-def _amounts(field: Field, usual: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.uint64], Scores]:
-    """Return each term and document as one number, and the amount of the term relative to the text's length."""
-    postings = np.frombuffer(b"".join(field.texts), POSTING)
-    sizes = [len(text) // POSTING.itemsize for text in field.texts]
-    owners = np.repeat(np.arange(len(sizes), dtype=np.uint64), sizes)
-    counts = postings["count"].astype(np.float32)
-    lengths = np.bincount(owners.astype(np.intp), counts, len(sizes))
-    length = float(lengths[usual].mean()) if usual.any() else 0.0
-    norms = 1 - field.length_penalty + field.length_penalty * lengths / (length or 1.0)
-    keys = (postings["term"].astype(np.uint64) << np.uint64(32)) | owners
-    return keys, (field.weight * counts / norms[owners.astype(np.intp)]).astype(np.float32)
+    def _amounts(self, field: Field, terms: Collection[int] | None) -> tuple[npt.NDArray[np.uint64], Scores]:
+        """Return each term and document as one number, and the amount of the term relative to the text's length."""
+        found, owners, counts = field.texts.postings(terms)
+        lengths = field.texts.lengths
+        length = float(lengths[self._usual].mean()) if self._count else 0.0
+        norms = 1 - field.length_penalty + field.length_penalty * lengths / (length or 1.0)
+        keys = (found.astype(np.uint64) << np.uint64(32)) | owners.astype(np.uint64)
+        return keys, (field.weight * counts.astype(np.float32) / norms[owners]).astype(np.float32)
 
 
 def top_scores(scores: Scores, count: int) -> list[int]:

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -59,19 +59,21 @@ class MentionIndex:
     """What a text can name in a project: all files, and the symbols of those that are not tests or documents."""
 
     def __init__(
-        self, paths: Sequence[str], outlines: Sequence[Sequence[Symbol]], usual: Sequence[bool]
+        self,
+        paths: Sequence[str],
+        symbols: Callable[[str], Sequence[tuple[int, Symbol]]],
+        usual: Sequence[bool],
     ) -> None:
+        """`symbols` returns the symbols of a name, each with the number of its file."""
         self._paths = [path.split("/") for path in paths]
         self._usual = usual
         self._files: dict[str, list[int]] = defaultdict(list)
         self._modules: dict[str, list[tuple[list[str], int]]] = defaultdict(list)
-        self._symbols: dict[str, list[tuple[int, Symbol]]] = defaultdict(list)
-        for number, (parts, outline) in enumerate(zip(self._paths, outlines, strict=True)):
+        self._symbols = symbols
+        for number, parts in enumerate(self._paths):
             self._files[parts[-1]].append(number)
             if module := _module(parts):
                 self._modules[module[-1]].append((module, number))
-            for symbol in outline:
-                self._symbols[symbol.name].append((number, symbol))
 
     def mentioned(self, text: str) -> list[Mention]:
         """Return everything that `text` names, once for each way it is named."""
@@ -119,7 +121,7 @@ class MentionIndex:
             for outer, inner in pairwise(parts):
                 members = [
                     (file, symbol)
-                    for file, symbol in self._symbols.get(inner, ())
+                    for file, symbol in self._symbols(inner)
                     if symbol.id.endswith(f"{outer}.{inner}") or f"{outer}.{inner}#" in symbol.id
                 ]
                 yield from self._each("member", members)
@@ -143,7 +145,7 @@ class MentionIndex:
             "member",
             [
                 (file, symbol)
-                for file, symbol in self._symbols.get(rest[0], ())
+                for file, symbol in self._symbols(rest[0])
                 if file == module or (package and self._paths[file][: len(folder)] == folder)
             ],
         )
@@ -154,7 +156,7 @@ class MentionIndex:
         quoted.update(_CALLED.findall(text))
         for name in dict.fromkeys(_WORD.findall(text)):
             if name in quoted or _COMPOUND.search(name):
-                yield from self._each("name", self._symbols.get(name, ()))
+                yield from self._each("name", self._symbols(name))
 
     def _each(self, kind: str, symbols: Iterable[tuple[int, Symbol]]) -> Iterator[Mention]:
         found = dict(reversed(list(symbols)))  # the first of a name in each file

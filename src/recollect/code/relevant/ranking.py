@@ -9,18 +9,19 @@ import numpy as np
 
 from recollect.code.git_history import History
 from recollect.code.graph.graph import CodeGraph, path_of
-from recollect.code.nodes import POSSIBLE, Symbol
+from recollect.code.names import NO_NAMES, DefinedNames
+from recollect.code.nodes import POSSIBLE
 from recollect.code.paths import FileRole, classify_files
 from recollect.code.relevant import weights as w
 from recollect.code.relevant.evidence import FileEvidence
-from recollect.code.relevant.index import Field, Index, Scores, top_scores
+from recollect.code.relevant.index import Field, Index, Scores, Texts, top_scores
 from recollect.code.relevant.mentions import Mention, MentionIndex
 from recollect.code.relevant.passages import Passage
 from recollect.code.relevant.past_work import PastWorkIndex
 from recollect.code.relevant.question import shared_weight
+from recollect.code.relevant.symbol_index import SymbolIndex
 from recollect.code.terms import find_references, terms_of
 
-SECONDS_A_YEAR = 365.25 * 24 * 3600
 _ASKED_FOR = {
     FileRole.TESTS: re.compile(r"\btests?\b", re.I),
     FileRole.DOCS: re.compile(r"\b(?:docs?|documentation|readme)\b", re.I),
@@ -154,9 +155,9 @@ class Ranking:
 
     def alike(self, question: Mapping[int, float], past_work: PastWork) -> PastWorkIndex | None:
         """Return the past tasks that have something in common with the question; None if there are none."""
-        described = [(_task_terms(text), self._known(paths), 0.0) for text, paths in past_work]
+        described = [(_task_terms(text), self._known(paths)) for text, paths in past_work]
         alike = [work for work in described if shared_weight(question, work[0]) >= w.ALIKE]
-        return PastWorkIndex(alike) if alike else None
+        return PastWorkIndex.of_tasks(alike) if alike else None
 
     def _named(self, mentions: Iterable[Mention]) -> dict[str, Scores]:
         named: dict[str, Scores] = {}
@@ -204,7 +205,7 @@ class Ranking:
         for term, sure in find_references(text).items():
             changes = self._commits.touched(term) if self._commits else []
             for files in changes:
-                code = [number for number in files if self._usual[number]]
+                code = [number for number in files.tolist() if self._usual[number]]
                 touched[code] += sure / len(changes) / max(len(code), 1) ** 0.5
         return np.minimum(touched, 1)
 
@@ -227,8 +228,8 @@ class Ranking:
         roles = classify_files(self.paths, ())
         file_roles = [roles[path][0] if path in roles else None for path in self.paths]
         return [
-            FileRole.TESTS if kind is FileRole.CODE and _is_mostly_tests(self._graph.outline(path)) else kind
-            for path, kind in zip(self.paths, file_roles, strict=True)
+            FileRole.TESTS if kind is FileRole.CODE and node.names.are_tests else kind
+            for node, kind in zip(self._graph.nodes.values(), file_roles, strict=True)
         ]
 
     @cached_property
@@ -240,27 +241,26 @@ class Ranking:
         return [kind is FileRole.CODE for kind in self._roles]
 
     @cached_property
-    def _bodies(self) -> list[bytes]:
-        return [terms for _, terms in self._graph.terms()]
+    def _bodies(self) -> Texts:
+        return Texts.of(terms for _, terms in self._graph.terms())
 
     @cached_property
-    def _path_terms(self) -> list[bytes]:
-        return [terms_of(path.rpartition(".")[0] or path) for path in self.paths]
+    def _path_terms(self) -> Texts:
+        return Texts.of(terms_of(path.rpartition(".")[0] or path) for path in self.paths)
 
     @cached_property
-    def _outlines(self) -> list[tuple[Symbol, ...]]:
+    def _defined(self) -> list[DefinedNames]:
         """Of the usual files only: tests define many symbols, and questions seldom name them."""
         return [
-            self._graph.outline(path) if usual else ()
-            for path, usual in zip(self.paths, self._usual, strict=True)
+            node.names if usual else NO_NAMES
+            for node, usual in zip(self._graph.nodes.values(), self._usual, strict=True)
         ]
 
     @cached_property
     def _topics(self) -> Index:
-        names = [terms_of(" ".join([symbol.name for symbol in outline])) for outline in self._outlines]
         fields = [
             Field(self._bodies),
-            Field(names, weight=w.DEFINED_NAME),
+            Field(Texts.of(names.terms for names in self._defined), weight=w.DEFINED_NAME),
             Field(self._path_terms, weight=w.PATH_NAME),
         ]
         return Index(fields, w.TOPIC_SATURATION, self._usual)
@@ -275,19 +275,14 @@ class Ranking:
 
     @cached_property
     def _names(self) -> MentionIndex:
-        return MentionIndex(self.paths, self._outlines, self._usual)
+        symbols = SymbolIndex(self._graph, [names.hashes for names in self._defined])
+        return MentionIndex(self.paths, symbols.named, self._usual)
 
     @cached_property
     def _commits(self) -> PastWorkIndex | None:
-        if self._history is None or not self._history.changes:
+        if self._history is None or not self._history.commits.when:
             return None
-        now = self._history.changes[0].when
-        return PastWorkIndex(
-            [
-                (change.terms, self._known(change.paths), (now - change.when) / SECONDS_A_YEAR)
-                for change in self._history.changes
-            ]
-        )
+        return PastWorkIndex.of_commits(self._history.commits, self._numbers)
 
 
 _task_terms = lru_cache(maxsize=1024)(terms_of)  # every question is compared with the same past tasks
@@ -296,12 +291,6 @@ _task_terms = lru_cache(maxsize=1024)(terms_of)  # every question is compared wi
 def _weighted(parts: Mapping[str, Scores]) -> dict[str, Scores]:
     """Return the weighted parts that are not all zero."""
     return {name: np.float32(w.WEIGHTS[name]) * part for name, part in parts.items() if part.any()}
-
-
-def _is_mostly_tests(outline: Iterable[Symbol]) -> bool:
-    """Return whether most of its functions are tests, whatever the names of file and folder."""
-    named = [symbol.name.lower().startswith("test") for symbol in outline if symbol.kind == "function"]
-    return 2 * sum(named) > len(named)
 
 
 def _relative_to_best(scores: Scores) -> Scores:

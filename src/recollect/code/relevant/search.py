@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -13,30 +12,31 @@ from recollect.code.graph.graph import CodeGraph
 from recollect.code.nodes import Symbol
 from recollect.code.relevant import weights as w
 from recollect.code.relevant.evidence import probability
-from recollect.code.relevant.index import Field, Index, Scores, top_scores
+from recollect.code.relevant.index import Field, Index, Scores, Texts, top_scores
 from recollect.code.relevant.mentions import Mention
 from recollect.code.relevant.passages import Passage, split_passages
 from recollect.code.relevant.past_work import PastWorkIndex
 from recollect.code.relevant.question import weigh_question, without_colours
 from recollect.code.relevant.ranking import PastWork, Ranking
 from recollect.code.terms import terms_of
+from recollect.frozen import frozen
 from recollect.text import tokens
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileHit:
     path: str
     score: float
     why: Mapping[str, float]  # by part of the score, how much it adds
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SymbolHit:
     symbol: Symbol
     score: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Snippet:
     path: str
     lines: tuple[int, int]  # the first and the last
@@ -45,7 +45,7 @@ class Snippet:
     symbol: str | None  # the id; None = it is in no function or class
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Relevant:
     """The result of a search, each list with the best first."""
 
@@ -157,8 +157,10 @@ def _passages(
     ]
     if not pieces:
         return []
-    bodies = [_terms_of(piece.text) for piece in pieces]
-    names = [_terms_of(piece.symbol.id.partition("::")[2] if piece.symbol else "") for piece in pieces]
+    bodies = Texts.of(_terms_of(piece.text) for piece in pieces)
+    names = Texts.of(
+        _terms_of(piece.symbol.id.partition("::")[2] if piece.symbol else "") for piece in pieces
+    )
     fits = (
         Index([Field(bodies), Field(names, weight=w.DEFINED_NAME)], w.PASSAGE_SATURATION)
         .scores(question, rarity)

@@ -46,6 +46,7 @@ FILES_SHOWN = 5  # of which symbols and snippets are returned
 SNIPPETS_PER_FILE = 3
 SYMBOLS_PER_FILE = 3  # that are named where files are shown to an agent
 TESTS_PER_FILE = 2
+TESTS_READ = 50  # the likeliest, whose calls are looked at: half of a large project's tests may use a file
 SHORTEST_SNIPPET = 4  # lines: one that is cut to fewer says nothing
 LONGEST_PASSAGE = 40  # lines
 SIMILAR_COMMITS = 60  # the most similar ones; the rest are similar by chance

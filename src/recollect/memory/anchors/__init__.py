@@ -12,8 +12,8 @@ An anchor is a file or a symbol with a digest of its code. It takes this path:
 
 5. `difference` shows a person how the code of a stale memory differs from what it was, which it finds in git's history.
 
-`Schedule.run_idle` and `Maintenance.check_code` call `stale.check_anchors`. Readers call `stale.stale_in`, which reads
-one setting and no code: search lowers the score of a stale memory (`ranking.STALE_SHARE`), briefings mark it,
+`Schedule.run_idle` and `Maintenance.check_code` call `stale.check_anchors`. Readers call `stale.refresh_changed`, which
+reads only code that has changed since, or `stale.stale_in` after it: search lowers the score of a stale memory (`ranking.STALE_SHARE`), briefings mark it,
 `recollect review` asks.
 
 The package reads code through `recollect.code.languages` and nothing of the code graph but names (`tie.KnownCode`). It

@@ -1,6 +1,7 @@
 """Keep which memories of a project are stale, so that recall need not read the code."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import recollect.model as m
 from recollect.context.context import Context
 from recollect.context.store import Store
+from recollect.errors import StoreUnwritable
 from recollect.model import Stale
 
 if TYPE_CHECKING:
@@ -55,27 +57,31 @@ def refresh(
     return after
 
 
-def refresh_changed(context: Context) -> None:
-    """Check the memories whose files have changed since the last check. It costs one look at the time of each anchored file.
+def refresh_changed(context: Context, project: m.Project | None = None) -> dict[str, Stale]:
+    """Check the memories whose files have changed since the last check; return the stale ones of the project by id.
 
-    Everybody who shows memories calls it first, so that all say the same at once. What moved to another file is followed
-    by the next `refresh`.
+    The project is the context's if none is given. It costs one look at the time of each anchored file. Everybody who shows
+    memories calls it first, so that all say the same at once. What moved to another file is followed by the next `refresh`.
+    A store that cannot be written is only read.
     """
-    project, store = context.project, context.store
-    if project is None or not Path(project.root).is_dir():
-        return
+    project, store = project or context.project, context.store
+    if project is None:
+        return {}
+    before = stale_in(store, project.id)
     root = Path(project.root)
     kept = store.setting(project.id, _SEEN) or {}
+    if not kept or not root.is_dir():
+        return before
     changed = [path for path, row in kept.items() if _state(root / path) != (row[0], row[1])]
     if not changed:
-        return
+        return before
     from recollect.memory.anchors.check import check
 
     seen = _seen(kept)
     ids = {name for path in changed for name in seen[path].memories}
     memories = [memory for memory in store.get_many(list(ids)).values() if memory.project_id == project.id]
     checked = check(root, memories, seen)
-    before, now = stale_in(store, project.id), context.clock()
+    now = context.clock()
     after = {name: each for name, each in before.items() if name not in ids}
     for name, why in checked.stale.items():
         after[name] = Stale(why, before[name].since if name in before else now)
@@ -85,8 +91,9 @@ def refresh_changed(context: Context) -> None:
         else each
         for path, each in checked.seen.items()
     }
-    with store.transaction():
+    with suppress(StoreUnwritable), store.transaction():
         _record(store, project.id, after, {**seen, **both})
+    return after
 
 
 def track(context: Context, memory: m.Memory) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from recollect.code.modules.ecosystems.package_info import SET_UP
 from recollect.code.modules.module_map import ProjectTools
 from recollect.errors import Refused
 from recollect.llm.protocol import StatementRelation
@@ -48,6 +49,8 @@ def find_seeds(
     written = [seed if _is_rule(seed) else replace(seed, confidence=DESCRIBED) for seed in written]
     written.sort(key=lambda seed: -seed.confidence)
     linters = frozenset(name for each in tools for name in each.linters) if tools else None
+    if linters and tools[0].sources.get("types", "").startswith(SET_UP):
+        linters -= {"mypy", "pyright"}  # of which there are settings, and nothing runs them
     sources = (
         command_seeds(tools),
         readme_seeds(root),
@@ -77,7 +80,9 @@ def find_seeds(
     )
 
 
-_GLOSSARY = re.compile(r"`[^`]+`(?: ?[/,] ?`[^`]+`){0,5} ?[—–:-] ")  # "`Order` — what a customer buys"
+_GLOSSARY = re.compile(  # "`Order` — what a customer buys", "Order book (`orders.py`): what customers buy"
+    r"`[^`]+`(?: ?[/,] ?`[^`]+`){0,5} ?[—–:-] |[A-Z][\w ]{2,40} \(`[^`]+`[^)]{0,120}\) ?[—–:-] "
+)
 _MODAL = re.compile(r"\b(?:must|never|always|do not|don't|should|only|required|avoid|instead)\b", re.I)
 
 

@@ -3,11 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path, PurePosixPath
 
 from recollect.context.git import Repository
+from recollect.frozen import frozen
 from recollect.memory.seeds.seed import Seed
 from recollect.text.sentences import clip, sentences
 
@@ -41,7 +42,7 @@ _TRAILER = re.compile(
     re.I | re.M,
 )
 _DULL = re.compile(
-    r"(?:^|/)releases?/|(?:^|/)(?:change(?:s|log)|history|news|release[-_ ]?notes|readme|authors|contributors|thanks|[\w-]*version|__version__|__about__)\b"
+    r"(?:^|/)releases?/|(?:^|/)(?:change(?:s|log)|history|news|release[-_ ]?notes|readme|authors|contributors|thanks|\.mailmap|citation|[\w-]*version|__version__|__about__)\b"
     r"|\.(?:lock|po|pot|mo|snap|svg|png|jar|bin|dump|min\.js)$|(?:^|/)(?:gradlew|mvnw)|(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|go\.sum|uv\.lock)$|requirements[\w./-]{0,80}\.txt$",
     re.I,
 )
@@ -60,7 +61,7 @@ _NO_CHANGE = re.compile(r"merge |bump|update|upgrade|release|version", re.I)  # 
 _TEXTS = ("", ".md", ".rst", ".txt", ".yml", ".yaml", ".toml", ".cfg", ".ini", ".json", ".html", ".css")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Commit:
     name: str
     subject: str

@@ -56,6 +56,16 @@ _KINDS = (
 _CONDITION = re.compile(
     r"(?:if|when|whenever|unless|after|before|for|to)\b.{0,150}:$", re.I
 )  # of the items below it
+_IF = re.compile(r"(?:if|when|whenever|while|unless|during)\b", re.I)
+_FOR = re.compile(r"for\b", re.I)
+_HOLDS_ANYWAY = re.compile(r"(?:always|never|all|every|do\s+not|don't)\b", re.I)
+_REVIEW = re.compile(  # of code; a shop has reviews as well
+    r"\b(?:code|pr|pull request|peer)[ -]reviews?\b|^review(?:\W*+$|(?:ing|ers?)\b)"
+    r"|^reviews? (?:and (?:approv\w+|merge|test)|before|checklist|code|comments?|criteria|etiquette|expectations|feedback|focus|format|guid\w+|instructions"
+    r"|of (?:code|changes|prs?|pull)|polic(?:y|ies)|practices?|principles|priorities|process|prs?|pull|requests?|requirements|rules"
+    r"|standards?|steps|style|tone|voice|workflow|all|any|each|every|the|your)\b",
+    re.I,
+)
 _OFFER = re.compile(  # before a list of what the project is for, in words that sound like orders
     r"\b(?:jobs?|features?|goals?|purposes?|responsibilit\w+|capabilit\w+|use cases?|helps?|lets|allows?|supports?|provides?|enables?|offers?|can)\b.{0,150}:$",
     re.I,
@@ -74,7 +84,8 @@ _NAMES_SOMETHING = re.compile(
 )  # code, a path, a number, a name
 _DULL = re.compile(
     r"^(?:see|read|refer|check out|visit|todo|tbd|note|example|e\.g)\b.{0,60}$|best practices?|clean code"
-    r"|step by step|self-document|table of contents|be (?:helpful|concise|polite)|you are an? |^focus on\b|\b(?:generic|basic)\b.{0,40}(?:advice|knowledge|tips)|confirmation message",
+    r"|step by step|self-document|table of contents|be (?:helpful|concise|polite)|you are an? |^focus on\b|\b(?:generic|basic)\b.{0,40}(?:advice|knowledge|tips)|confirmation message"
+    r"|^when reviewing\b|instructions here\b|\bconflicts?\b.{0,60}\bwins\b",
     re.I,
 )
 
@@ -109,6 +120,8 @@ def statements(text: str) -> Iterator[tuple[int, str]]:
             heading, condition, lead, is_offer = _plain(match[1]), "", "", False
             continue
         plain = _plain(part)
+        if _REVIEW.search(heading):
+            continue  # how to judge the work of others
         if is_bullet:
             short = len(plain.split()) <= _FEWEST_WORDS and heading and plain
             full = f"{condition} {plain}" if condition else f"{heading}: {plain}" if short else plain
@@ -124,12 +137,28 @@ def statements(text: str) -> Iterator[tuple[int, str]]:
             condition = plain if _CONDITION.match(plain) else ""
             texts = [
                 one
-                for one in sentences(plain)
+                for one in _unconditional(sentences(plain))
                 if _ORDER.match(one) and not _DULL.search(one) and not _ELSEWHERE.search(one)
             ]
         for sentence in texts:
             if _is_telling(sentence) and (whole := _whole(sentence)):
                 yield line, statement(clip(whole, _LONGEST))
+
+
+def _unconditional(texts: list[str]) -> list[str]:
+    """Return the sentences of a paragraph up to one with a condition, which may hold for those after it as well.
+
+    What is said "for" something may hold up to a sentence that says that it always does.
+    """
+    kept: list[str] = []
+    is_limited = False
+    for text in texts:
+        is_limited = bool(_FOR.match(text)) or (is_limited and not _HOLDS_ANYWAY.match(text))
+        if not is_limited:
+            kept.append(text)
+        if _IF.match(text):
+            break
+    return kept
 
 
 def _whole(text: str) -> str:

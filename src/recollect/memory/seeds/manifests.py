@@ -18,6 +18,9 @@ _TASK_FILES = frozenset(  # whose tasks nobody can guess
     "Makefile makefile GNUmakefile justfile Justfile Taskfile.yml package.json composer.json Rakefile pyproject.toml".split()
 )
 _FRAMEWORKS_FILE = Path(__file__).parent / "data" / "frameworks.txt"
+_CHECKS_FORMAT = re.compile(
+    r"[^&]*\b(?:fmt|format|black|prettier|isort|gofmt)\b[^&]*\s(?:--check|--diff|--verify-no-changes|--list-different|-[cld])\b[^&]*"
+)
 _COMMANDS = {
     "test": "runs the tests",
     "lint": "lints the code",
@@ -52,6 +55,8 @@ def command_seeds(tools: Sequence[ProjectTools]) -> Iterator[Seed]:
             is_own = source.partition(":")[0].partition(",")[0].rpartition("/")[2] in _TASK_FILES
             is_run = source and not source.startswith((CONVENTION, SET_UP))
             if line and is_run and (slot != "build" or is_own):
+                if slot == "lint" and _CHECKS_FORMAT.fullmatch(line):
+                    text = "checks the formatting"
                 yield Seed(f"`{line}` {text}.", "convention", source, 0.9 if slot == "test" else 0.8)
 
 
@@ -214,6 +219,9 @@ def _php(root: Path) -> Iterator[Seed]:
 
 def _c(root: Path) -> Iterator[Seed]:
     if found := read_first(root, "CMakeLists.txt"):
+        found = ProjectFile(
+            found.path, re.sub(r"(?m)#.*$", "", found.text)
+        )  # also settings that nobody has turned on
         for language, variable in (("C++", "CXX"), ("C", "C")):
             pattern = rf"CMAKE_{variable}_STANDARD\s+(\d+)|{variable.lower()}_std_(\d+)"
             standards = {one or other for one, other in re.findall(pattern, found.text)}

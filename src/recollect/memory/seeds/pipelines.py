@@ -30,6 +30,14 @@ _TESTS = re.compile(
     r"|python|pytest|tox|ruby|rspec|node|php|\bgo\b|golang|java|maven|gradle|rust|cargo|linux|ubuntu|dotnet",
     re.I,
 )
+_ALONE = re.compile(
+    r"^[ \t]++(?:-[ \t]+)?(\w{1,80}?)[-_]version:[ \t]*+[\"']?(\d{1,4}(?:\.\d{1,4}){0,2})[\"']?[ \t]*$", re.M
+)
+_RUNS_TESTS = re.compile(
+    r"^[^#\n]{0,200}\b(?:run|script):[^#\n]{0,200}\b(?:phpunit|pest|pytest|tox|nox|rspec|rake|go test|cargo test|ctest|mvn|mvnw|gradlew?"
+    r"|(?:npm|pnpm|yarn|composer|make|bun)(?: run)? test)\b",
+    re.M,
+)
 _TESTS_OTHERS = re.compile(r"external|downstream|ecosystem|nightly|canary|release|docs?\b|publish|old", re.I)
 
 
@@ -38,7 +46,7 @@ def pipeline_seeds(root: Path) -> Iterator[Seed]:
     services: dict[str, str] = {}
     unclear: set[str] = set()  # languages of which a list could not be read
     for found in _files(root):
-        for name, versions_found in _matrix(found):
+        for name, versions_found in (*_alone(found), *_matrix(found)):
             if versions_found is None:
                 unclear.add(name)
                 continue
@@ -104,7 +112,7 @@ def _matrix(found: ProjectFile) -> Iterator[tuple[str, list[str] | None]]:
         if name in _LANGUAGES:
             yield name, None
     for block in re.finditer(
-        r"^([ \t]*+)include:[ \t]*\n((?:\1[ \t-][^\n]*+\n?|[ \t]*+\n|(?!))++)", found.text, re.M
+        r"^([ \t]*+)include:[ \t]*(?:#[^\n]*)?\n((?:\1[ \t-][^\n]*+\n?|[ \t]*+\n|(?!))++)", found.text, re.M
     ):
         for name, version in re.findall(
             r"^[ \t]*+(?:-[ \t]+)?(\w{1,80}?)(?:[-_]version)?:[ \t]*[\"']?([\w.*+-]{1,40})[\"']?[ \t]*$",
@@ -113,6 +121,15 @@ def _matrix(found: ProjectFile) -> Iterator[tuple[str, list[str] | None]]:
         ):
             if name in _LANGUAGES and (_VERSION.fullmatch(version) or _MOVING.fullmatch(version)):
                 yield name, [version]
+
+
+def _alone(found: ProjectFile) -> Iterator[tuple[str, list[str]]]:
+    """Yield the version of a job that runs tests with just one: beside a matrix, that is often the oldest."""
+    for job in re.split(r"^  (?=[\w-]{1,80}:[ \t]*$)", found.text, flags=re.M):
+        if _RUNS_TESTS.search(job):
+            for name, version in _ALONE.findall(job):
+                if name in _LANGUAGES:
+                    yield name, [version]
 
 
 def _services(found: ProjectFile) -> Iterator[str]:

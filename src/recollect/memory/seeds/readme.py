@@ -22,7 +22,7 @@ _GUIDES = (
 )
 TESTS_ARE_RUN = "The tests are run with"
 _SECTIONS = {
-    "For development it is set up with": r"\b(?:develop\w*|contribut\w+|hack\w+|from source|local(?:ly)?)\b",
+    "For development it is set up with": r"\b(?:develop\w*|contribut\w+|hack\w+|local(?:ly)?)\b",
     TESTS_ARE_RUN: r"\b(?:tests?|testing|running the tests?)\b",
 }
 _HEADING = re.compile(r"^#{1,6}\s+(.*)|^(.+)\n(?:={3,}|-{3,}|~{3,})$", re.M)
@@ -37,6 +37,9 @@ _SETS_UP = re.compile(
     r"\b(?:install|sync|set-?up|bootstrap|init|venv|virtualenv|restore|develop|create|ci|deps|dependencies|up|env)\b",
     re.I,
 )
+_FOR_USERS = re.compile(
+    r"(?:cargo|go) install\b|(?:npm|pnpm|yarn|bun)\b.*\s(?:-g|--global)\b"
+)  # of the program
 _MOST_COMMANDS = 4
 _MOST_RULES = 6  # of one file: most of it is about conduct
 _ORDERS = re.compile(
@@ -145,13 +148,17 @@ def _commands(found: ProjectFile) -> Iterator[Seed]:
         lines = [
             match[1].split(" #")[0].strip()
             for fence in _FENCE.finditer(section)
-            for line in (fence[1] or fence[2]).splitlines()
+            for line in (fence[1] or fence[2] or "").splitlines()
             if (match := _COMMAND.match(line)) and len(line) <= 120
         ]
         if opening and opening == TESTS_ARE_RUN:
             lines = [line for line in lines if (known := slot_of(line)) and known[1] == "test"]
         elif opening:
-            lines = [line for line in lines if slot_of(line) is None and _SETS_UP.search(line)]
+            lines = [
+                line
+                for line in lines
+                if slot_of(line) is None and _SETS_UP.search(line) and not _FOR_USERS.match(line)
+            ]
         if opening and lines:
             line = found.text.count("\n", 0, head.start()) + 1
             commands = listed(f"`{each}`" for each in dict.fromkeys(lines[:_MOST_COMMANDS]))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from recollect.code.facts import CLASS, FILE, FUNCTION, Binding, Definition, FileFacts, Import
 from recollect.code.languages.language import Language, ReadConfig
-from recollect.code.languages.resolver import MajorityTypes
+from recollect.code.languages.resolver import MajorityTypes, StepLimit
 from recollect.code.languages.table import LANGUAGES
 from recollect.code.nodes import (
     CALLS,
@@ -30,6 +30,7 @@ from recollect.code.nodes import (
 _LINKS = re.compile(r"\.?[^.()\[\]]+|\(\)|\[\]")
 _NAMES = re.compile(r"[^.()\[\]]+").findall
 _DEEPEST = 10
+_LONGEST_NAME = 40  # parts of the full name of a package
 _MANY = 20  # definitions of one name that are compared to find the nearest
 
 _THIS = {"this", "self", "Self", "$this", "static", "@"}
@@ -161,6 +162,7 @@ class _LanguageFamily:
         self._in_package: dict[str, list[str]] = defaultdict(list)
         self._homes: dict[str, set[str]] = defaultdict(set)  # the packages that define a name
         self._sights: dict[str, _VisibleNames] = {}
+        self._steps = StepLimit()
         self._exports_again = any(found.reexport for file in files.values() for found in file.facts.imports)
         for path, file in sorted(files.items()):
             package = self._packages.of(path)
@@ -198,6 +200,7 @@ class _LanguageFamily:
                 yield self._named[name], place
 
     def edges(self, path: str) -> list[CodeEdge]:
+        self._steps.begin_file()
         file = self._files[path]
         found: dict[tuple[str, str, str], CodeEdge] = {}
         for edge in self._references(file):
@@ -269,16 +272,19 @@ class _LanguageFamily:
     def _references(self, file: _PlainFile) -> Iterator[CodeEdge]:
         for number, definition in enumerate(file.definitions):
             for base in definition.bases:
+                self._steps.begin()
                 target = self._follow(file, definition.scope, base, is_type=True)
                 if target is not None and target.kind != "package":
                     yield CodeEdge(file.ids[number], INHERITS, self._id(target), target.rule, definition.line)
         for binding in file.facts.bindings:
+            self._steps.begin()
             target = self._typed(file, binding.scope, binding.value) if binding.annotated else None
             if target is not None and target.kind == "instance":
                 source = file.path if binding.scope == FILE else file.ids[binding.scope]
                 rule = "import" if target.where != file.path else "scope"
                 yield CodeEdge(source, REFERENCES, self._id(target), rule, binding.line)
         for reference in file.facts.references:
+            self._steps.begin()
             target = self._follow(file, reference.scope, reference.chain) or self._only(file, reference.chain)
             if target is None or target.kind not in ("symbol", "outside"):
                 continue
@@ -311,7 +317,7 @@ class _LanguageFamily:
         self, file: _PlainFile, scope: int, chain: str, depth: int = 0, is_type: bool = False
     ) -> _Target | None:
         links = _LINKS.findall(chain)
-        if not links or depth > _DEEPEST or links[0] == "?":
+        if not links or depth > _DEEPEST or links[0] == "?" or self._steps.is_reached():
             return None
         found = self._head(file, scope, links[0], depth, is_type)
         rest = links[1:]
@@ -334,9 +340,10 @@ class _LanguageFamily:
     def _by_full_name(self, file: _PlainFile, links: list[str]) -> tuple[_Target | None, list[str]]:
         """Resolve `com.shop.Text.trim` without an import. In C++ a namespace says nothing about the file."""
         name = "".join(links)
-        for end in range(len(links) - 1, 0, -1):
+        called = next((place for place, link in enumerate(links) if link[0] in "(["), len(links))
+        for end in range(min(called, _LONGEST_NAME, len(links) - 1), 0, -1):
             package = "".join(links[:end])
-            if "(" not in package and "." in package and package in self._top:
+            if "." in package and package in self._top:
                 return _Target("package", package, rule="import"), links[end:]
         if file.language.nests_namespaces and len(links) > 1 and "(" not in name:
             found = self._head(file, FILE, links[-2].lstrip("."), _DEEPEST)
@@ -411,7 +418,7 @@ class _LanguageFamily:
             if target := self._in(package, name, file, "import", depth):
                 return target
         for owner in sight.classes:
-            if target := self._member(owner, name):
+            if target := self._member(owner, name, depth):
                 return target
         root = self._packages.root(file.path, scope, name)
         return _Target("package", root, rule="import") if root is not None else None
@@ -439,7 +446,7 @@ class _LanguageFamily:
             inner = self._packages.inner(package, found.name)
             return _Target("package", inner, rule="import") if inner is not None else None
         owner = self._class_named(found.module)
-        if owner is not None and (target := self._member(owner, found.name)):
+        if owner is not None and (target := self._member(owner, found.name, depth)):
             return target.by("import")
         outside = self._packages.outside(found)
         return _Target("outside", outside, rule="import") if outside else None
@@ -458,7 +465,7 @@ class _LanguageFamily:
             places = [place for place in places if place[0] == file.path or self._at(place).kind != FUNCTION]
         if places:
             return _Target("symbol", *_nearest(places, file.path), rule)
-        if self._exports_again and depth < _DEEPEST:
+        if self._exports_again and depth < _DEEPEST and not self._steps.is_reached():
             for path in self._in_package.get(package, ()):
                 for found in self._files[path].facts.imports:
                     if not found.reexport or (found.name != "*" and (found.alias or found.name) != name):
@@ -485,7 +492,8 @@ class _LanguageFamily:
                 return found._replace(where=inner)
             return target
         if found.kind == "symbol" and self._definition(found).kind == CLASS and name == "new":
-            return self._member(found, name) or (found if file.language.calls_without_brackets else None)
+            made = self._member(found, name, depth)
+            return made or (found if file.language.calls_without_brackets else None)
         if found.kind == "symbol" and self._definition(found).kind != CLASS:
             return None
         return self._member(found, name, depth)
@@ -545,11 +553,11 @@ class _LanguageFamily:
         places = self._classes.get(name.rpartition(".")[2], ())
         return places[0] if len(places) == 1 else None
 
-    def _member(self, found: _Target, name: str, depth: int = 0) -> _Target | None:
+    def _member(self, found: _Target, name: str, depth: int) -> _Target | None:
         """Find a member of a class, wherever it is defined, or of its bases."""
         waiting = [found]
         seen: set[tuple[str, int]] = set()
-        while waiting:
+        while waiting and not self._steps.is_reached():
             here = waiting.pop(0)
             if here.kind not in ("symbol", "instance") or (here.where, here.number) in seen or len(seen) > 50:
                 continue

@@ -99,7 +99,13 @@ def facts_with_every_call(tree: Tree, source: bytes, language: str) -> FileFacts
     return replace(facts, references=tuple(reader.every_call()))
 
 
+_Named = tuple[tuple[str, str], ...]
+_Parameters = tuple[str, _Named, _Named]
 _Place = tuple[int, int, Node]  # first byte, last byte, node
+
+
+def _is_class_or_constant(name: str) -> bool:
+    return name.rpartition(".")[2][:1].isupper() and all(part.isidentifier() for part in name.split("."))
 
 
 def _start(node: Node) -> int:
@@ -126,7 +132,7 @@ class _PythonReader:
         ]
         self.chains: dict[bytes, str] = {}  # by text: most occur many times in a file
         self.plain: set[bytes] = set()  # chains that equal their text
-        self.parameters: dict[bytes, tuple[str, tuple[tuple[str, str], ...]]] = {}
+        self.parameters: dict[bytes, _Parameters] = {}
 
     def facts(self, language: str) -> FileFacts:
         docs = self._docs()
@@ -225,7 +231,9 @@ class _PythonReader:
         if kind == FUNCTION:
             listed = node.child_by_field_id(_PARAMETERS)
             if listed:
-                signature, parameters = self._parameters(listed)
+                signature, parameters, defaults = self._parameters(listed)
+                line, number = node.start_point[0] + 1, len(self.definitions)
+                self.bindings += [(written, value, False, line, number) for written, value in defaults]
             annotation = node.child_by_field_id(_RETURNS)
             if annotation:
                 returns = self.annotation(annotation)
@@ -291,13 +299,16 @@ class _PythonReader:
                 )
             )
 
-    def _parameters(self, listed: Node) -> tuple[str, tuple[tuple[str, str], ...]]:
-        """Return the signature as written without defaults, and each parameter's name and annotation."""
+    def _parameters(self, listed: Node) -> "_Parameters":
+        """Return the signature as written without defaults, each parameter's name and annotation, and the classes and
+        constants that are defaults of parameters without one: those have their type.
+        """
         key = self.source[listed.start_byte : listed.end_byte]
         if known := self.parameters.get(key):
             return known
         shown: list[str] = []
         parameters: list[tuple[str, str]] = []
+        defaults: list[tuple[str, str]] = []
         for child in listed.named_children:
             if child.type in ("comment", "ERROR"):
                 continue
@@ -312,7 +323,14 @@ class _PythonReader:
                 parameters.append((written, typed))
             equals = (" = " if typed else "=") + default if default else ""
             shown.append(f"{written}: {typed}{equals}" if typed else written + equals)
-        found = f"({', '.join(shown)})", tuple(parameters)
+            value = child.child_by_field_id(_VALUE) if default and not typed else None
+            if (
+                value
+                and value.type in ("identifier", "attribute")
+                and _is_class_or_constant(self.text(value))
+            ):
+                defaults.append((written, self.text(value)))
+        found = f"({', '.join(shown)})", tuple(parameters), tuple(defaults)
         self.parameters[key] = found
         return found
 
@@ -490,10 +508,29 @@ class _PythonReader:
             return [value for one in choices for value in self._values(one, one.type, depth + 1)]
         if kind == "none":
             return []
+        called = node.child_by_field_id(_FUNCTION) if kind == "call" else None
+        if called and called.type == "parenthesized_expression" and depth < _LONGEST:  # (given or App)()
+            chosen = self._values(called, called.type, depth + 1)
+            return [(f"{value}()", False) for value, annotated in chosen if not annotated]
         value = self._chain_of(node, kind)
         if value.endswith(("cast()", "TypeVar()")) and (typed := self._cast_type(node)):
             return [(typed, True)]
+        if self._is_union(node, kind):
+            return [(f"type[{self.annotation(node)}]", True)]
         return [(value, False)]
+
+    def _is_union(self, node: Node, kind: str) -> bool:
+        """Return whether a value is several types, as an alias for annotations is: `Union[App, Api]`, `App | None`."""
+        if kind == "subscript":
+            container = node.child_by_field_id(_VALUE)
+            return container is not None and self.text(container).rpartition(".")[2] in ("Union", "Optional")
+        if kind != "binary_operator":
+            return False
+        names = [name.strip() for name in self.text(node).split("|")]
+        return len(names) > 1 and all(
+            name == "None" or (_is_class_or_constant(name) and not name.rpartition(".")[2].isupper())
+            for name in names
+        )
 
     def _choices(self, node: Node) -> list[Node]:
         """Return the nodes of which one is the value of such an expression."""

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from recollect.code.facts import CLASS, FILE, FUNCTION, VARIABLE, Binding, Definition, FileFacts, Import
-from recollect.code.languages.resolver import MajorityTypes
+from recollect.code.languages.resolver import MajorityTypes, StepLimit
 from recollect.code.languages.script.modules import ScriptModules
 from recollect.code.nodes import (
     CALLS,
@@ -116,6 +116,7 @@ class ScriptResolver:
         self._known_majorities: dict[str, str] | None = None
         self._methods: dict[str, list[tuple[str, int]]] | None = None
         self._returning: set[tuple[str, int]] = set()  # functions whose result is being found out
+        self._steps = StepLimit()
 
     def digest(self) -> bytes:
         return b""
@@ -165,6 +166,8 @@ class ScriptResolver:
         return direct, passing
 
     def edges(self, path: str) -> list[CodeEdge]:
+        self._majority_types()  # which counts the steps of each file by itself
+        self._steps.begin_file()
         file = self._files[path]
         found: dict[tuple[str, str, str], CodeEdge] = {}
         for edge in self._all_edges(file):
@@ -180,10 +183,12 @@ class ScriptResolver:
                 yield CodeEdge(file.path, IMPORTS, target or OUTSIDE + found.module, "written", found.line)
         for number, definition in enumerate(file.definitions):
             for base in definition.bases:
+                self._steps.begin()
                 based = self._follow(file, definition.scope, base)
                 if based is not None and (name := self._target(based)):
                     yield CodeEdge(file.ids[number], INHERITS, name, based.rule, definition.line)
         for reference in file.facts.references:
+            self._steps.begin()
             used = self._follow(file, reference.scope, reference.chain)
             if used is None and reference.kind == CALLS:
                 used = self._guess(reference.chain)
@@ -213,7 +218,7 @@ class ScriptResolver:
     # Chains
 
     def _follow(self, file: _ScriptFile, scope: int, chain: str, depth: int = 0) -> _ScriptTarget | None:
-        if depth > _DEEPEST:
+        if depth > _DEEPEST or self._steps.is_reached():
             return None
         links = _LINKS.findall(chain)
         if not links:
@@ -344,7 +349,7 @@ class ScriptResolver:
     def _member(self, found: _ScriptTarget, name: str, depth: int = 0) -> _ScriptTarget | None:
         """Find a member of a class, through its bases, or of an object or a function's prototype."""
         waiting, seen = [found], set()
-        while waiting:
+        while waiting and not self._steps.is_reached():
             here = waiting.pop(0)
             if here.kind not in ("symbol", "instance") or here[1:3] in seen:
                 continue
@@ -394,7 +399,7 @@ class ScriptResolver:
         return exported
 
     def _export(self, path: str, name: str, depth: int) -> _ScriptTarget | None:
-        if depth > _DEEPEST:
+        if depth > _DEEPEST or self._steps.is_reached():
             return None
         file = self._files[path]
         if name in file.exported:
@@ -497,13 +502,16 @@ class ScriptResolver:
 
     def _types_bound_in(self, file: _ScriptFile) -> Iterator[tuple[str, str]]:
         """Yield the names that are bound in this file, each with its class; "" for any other type."""
+        self._steps.begin_file()
         for number, definition in enumerate(file.definitions):
             for name, annotation in definition.parameters:
                 if annotation:
+                    self._steps.begin()
                     yield name, self._instance(self._typed(file, number, annotation, 0))
         for (_, name), bindings in file.given.items():
             for binding in bindings:
                 if binding.annotated or binding.value.endswith("()"):
+                    self._steps.begin()
                     yield name.removeprefix("this."), self._instance(self._value(file, binding, 0))
 
     def _instance(self, found: _ScriptTarget | None) -> str:

@@ -44,6 +44,17 @@ _OPTIONAL_TESTS = re.compile(
 )
 
 
+def _option_for_tests(text: str) -> str:
+    """Return the option that builds the tests; "" if none does. `ENABLE_SSL_TESTS` is for some of them."""
+    named = re.search(r"\bproject\s*\(\s*([\w.+-]+)", text, re.IGNORECASE)
+    name = re.sub(r"[^a-z0-9]", "", named[1].lower()) if named else ""
+    for option in _OPTIONAL_TESTS.findall(text):
+        of = re.sub(r"build|enable|with|unit|test(?:s|ing)?|_", "", option.lower())
+        if not name or of in name or name in of:
+            return str(option)
+    return ""
+
+
 def read_rust(project: ScanInput, folder: str) -> PackageInfo:
     document = parse_toml(project.text(join(folder, "Cargo.toml")))
     everything = " --workspace" if "workspace" in document else ""
@@ -91,7 +102,7 @@ def read_go(project: ScanInput, folder: str) -> PackageInfo:
     manifest = project.text(join(folder, "go.mod"))
     module = re.search(r"(?m)^module\s+(\S+)", manifest)
     test = "go test ./..."
-    testify = "testify" if "stretchr/testify" in manifest else "go test"
+    testify = "testify" if re.search(r"stretchr/testify \S+(?!.*// indirect)", manifest) else "go test"
     return PackageInfo(
         "go",
         {
@@ -221,8 +232,8 @@ def read_c(project: ScanInput, folder: str) -> PackageInfo:
             "test": "ctest --test-dir build --output-on-failure",
         }
         texts = "".join(project.text(path) for path in project.sizes if path.endswith("CMakeLists.txt"))
-        if off := _OPTIONAL_TESTS.search(project.text(join(folder, "CMakeLists.txt"))):
-            defaults["build"] = f"cmake -S . -B build -D {off[1]}=ON && cmake --build build"
+        if off := _option_for_tests(project.text(join(folder, "CMakeLists.txt"))):
+            defaults["build"] = f"cmake -S . -B build -D {off}=ON && cmake --build build"
         manifest = texts.lower()
     elif "meson.build" in names:
         tool, manifest = "meson", project.text(join(folder, "meson.build"))

@@ -48,9 +48,7 @@ def read_python(project: ScanInput, folder: str) -> PackageInfo:
             tool = "setuptools"
     files = {name: text(name) for name in ("pyproject.toml", "setup.cfg", "tox.ini")}
     linters, commands, sources = find_linters("python", names, files, run, what_runs(project, folder))
-    if commands.get("types") == f"{run}mypy ." and re.search(
-        r"(?m)^(files|packages|modules)\s*=", settings.partition("mypy]")[2]
-    ):
+    if commands.get("types") == f"{run}mypy ." and _says_what_mypy_checks(f"{settings}\n{text('mypy.ini')}"):
         commands["types"] = f"{run}mypy"
     test = _tests(project, folder, names, settings, run)
     defaults = {"build": build, **commands} if names & _PACKAGES else commands
@@ -143,3 +141,14 @@ def _file(project: ScanInput, folder: str, target: str) -> str:
             if (found := join(folder, f"{start}{path}{end}")) in project:
                 return found
     return ""
+
+
+def _says_what_mypy_checks(settings: str) -> bool:
+    """Return whether mypy's section names files, packages or modules, so that the command needs no folder."""
+    in_section = False
+    for line in settings.splitlines():
+        if line.startswith("["):
+            in_section = line.strip() in ("[mypy]", "[tool.mypy]")
+        elif in_section and re.match(r"(?:files|packages|modules) {0,8}=", line):
+            return True
+    return False

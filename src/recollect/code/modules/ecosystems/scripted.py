@@ -7,10 +7,12 @@ from recollect.code.modules.commands import task_names, tasks_by_slot
 from recollect.code.modules.ecosystems.package_info import (
     SET_UP,
     PackageInfo,
+    Runner,
     find_linters,
     first_name,
     parse_json,
     table_at,
+    what_runs,
 )
 from recollect.code.modules.module_map import TestFramework
 from recollect.code.modules.scan_input import ScanInput
@@ -42,22 +44,20 @@ def read_ruby(project: ScanInput, folder: str) -> PackageInfo:
     if "config/application.rb" in project:
         defaults = {"test": "bin/rails test", "run": "bin/rails server"}
     else:
-        defaults = {"test": f"{run}rspec" if framework == "rspec" else f"{run}rake test"}
+        defaults = {"test": f"{run}rake test"} if "test" in tasks else {}
     if framework == "rspec":
         defaults["test"] = f"{run}rspec"
     config = ".rspec" if ".rspec" in names else ""
-    rubocop = ".rubocop.yml" if ".rubocop.yml" in names else "Gemfile" if "rubocop" in gems else ""
+    is_needed = re.search(r"""(?m)^(?![ \t]{0,40}#)[^\n]{0,400}?['"]rubocop['"]""", gems)
+    rubocop = ".rubocop.yml" if ".rubocop.yml" in names else "Gemfile" if is_needed else ""
     if rubocop:
         defaults |= {"lint": f"{run}rubocop", "format": f"{run}rubocop -a"}
     if gemspec:
         defaults["build"] = f"gem build {gemspec}"
     specified = _CONTINUED.sub("", project.text(join(folder, gemspec)))
     summary = re.search(r"""\.summary\s*=\s*['"](.+?)['"]""", specified)
-    test = TestFramework(
-        framework,
-        join(folder, config) if config else "",
-        named["test"].line if "test" in named else defaults["test"],
-    )
+    command = named["test"].line if "test" in named else defaults.get("test", "")
+    test = TestFramework(framework, join(folder, config) if config else "", command)
     return PackageInfo(
         "bundler" if "Gemfile" in names else "rubygems",
         defaults,
@@ -75,7 +75,10 @@ def read_php(project: ScanInput, folder: str) -> PackageInfo:
     names = project.inside(folder)
     text = project.text(join(folder, "composer.json"))
     document = parse_json(text)
-    linters, commands, sources = find_linters("php", names, {"composer.json": text})
+    scripts = {name: json.dumps(body) for name, body in table_at(document, "scripts").items()}
+    named = [each for each in what_runs(project, folder) if not each.text.startswith("composer ")]
+    runners = [*named, Runner("composer.json", "\n".join(scripts.values()))]
+    linters, commands, sources = find_linters("php", names, {"composer.json": text}, "", runners)
     if "bamarni/composer-bin-plugin" not in text:
         commands = {
             slot: line
@@ -83,7 +86,6 @@ def read_php(project: ScanInput, folder: str) -> PackageInfo:
             else line.removeprefix("vendor/bin/")
             for slot, line in commands.items()
         }
-    scripts = {name: json.dumps(body) for name, body in table_at(document, "scripts").items()}
     tasks = tasks_by_slot(scripts, "composer ", join(folder, "composer.json"))
     pest = '"pestphp/pest"' in text
     config = first_name(names, r"phpunit\.(xml|xml\.dist|dist\.xml)")
