@@ -71,13 +71,13 @@ class Person:
         On a busy machine a prompt does not wait for memory longer than its deadline: then with the one after it.
         """
         print(f"\n{self.name}'s agent is asked: {text}")
-        told = ""
-        for _ in range(10):
+        told, number = "", 0
+        while not told and number < 10:
+            number += 1
             told = self._hook(self.session, "UserPromptSubmit", prompt=text)
-            if told:
-                break
-            time.sleep(0.5)
         print("\n".join(f"  {line}" for line in told.splitlines()) or "  (nothing)")
+        if number > 1:
+            print(f"  (with prompt {number}: this machine is busy)")
         return told
 
     def find_a_fix(self) -> None:

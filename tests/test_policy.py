@@ -125,6 +125,9 @@ def mcp_calls(client, memory, other):
         Operation.CONTRADICT: lambda: client.call_tool(
             "memory", {"action": "link", "id": other.id, "to": memory.id, "relation": "contradicts"}
         ),
+        Operation.SUPERSEDE: lambda: client.call_tool(
+            "memory", {"action": "link", "id": other.id, "to": memory.id, "relation": "supersedes"}
+        ),
         Operation.ENRICH: lambda: client.call_tool(
             "record_memory", {"content": memory.content, "tags": ["urgent"]}
         ),
@@ -155,6 +158,8 @@ def check(engine, operation, owner, before, refused):
         assert proposals == []
     if operation in (Operation.LINK, Operation.CONTRADICT, Operation.SUPERSEDE):
         assert bool(links) == (permission is Permission.ALLOW)
+        replaced = operation is Operation.SUPERSEDE and permission is Permission.ALLOW
+        assert (after.state is m.State.SUPERSEDED) == replaced
     elif permission is Permission.ALLOW:
         assert after != before or (operation, owner) == (Operation.REINFORCE, MemoryOwner.REPOSITORY)
     if permission is not Permission.ALLOW:
@@ -185,6 +190,7 @@ IN_MCP = (
     Operation.TAG,
     Operation.LINK,
     Operation.CONTRADICT,
+    Operation.SUPERSEDE,
     Operation.ENRICH,
     Operation.PRAISE,
     Operation.DOUBT,
@@ -531,7 +537,7 @@ def check_stated(engine, operation, owner, before):
         assert after.strength == before.strength
     elif operation is not Operation.SUPERSEDE:
         assert after.strength == before.strength + 1
-    elif owner is MemoryOwner.PERSON:
+    elif permission is Permission.PROPOSE:
         assert before.id in {memory.id for pair in engine.conflicts() for memory in pair[1:]}
     else:
         assert after.state is m.State.SUPERSEDED
@@ -539,7 +545,7 @@ def check_stated(engine, operation, owner, before):
     assert [memory.source for memory in beside] == ["observed"] * (after.strength == before.strength)
 
 
-def test_the_command_line_lets_an_agent_state_something_and_nothing_else():
+def test_the_command_line_lets_an_agent_state_relate_and_forget_and_nothing_else():
     with cli.make_context("recollect", [], resilient_parsing=True) as context:
         commands = [cli.get_command(context, name) for name in cli.list_commands(context)]
         named = [
@@ -548,7 +554,28 @@ def test_the_command_line_lets_an_agent_state_something_and_nothing_else():
             if any(option in parameter.opts for parameter in command.params for option in AUTHORS)
         ]
 
-    assert named == ["remember"]
+    assert sorted(named) == ["forget", "link", "remember"]
+
+
+@pytest.mark.parametrize(
+    ("operation", "owner"), cells((Operation.FORGET, Operation.SUPERSEDE, Operation.LINK))
+)
+def test_an_agent_that_relates_and_forgets_at_the_command_line_gets_the_answer_of_the_table(
+    engine, agent, owned, folder, clock, monkeypatch, operation, owner
+):
+    before, other = owned(owner), engine.get(agent.remember(OTHER).id)
+    clock.advance(seconds=1)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("RECOLLECT_EMBEDDER", "none")
+    command = {
+        Operation.FORGET: ["forget", before.id],
+        Operation.SUPERSEDE: ["link", other.id, before.id, "--relation", "supersedes"],
+        Operation.LINK: ["link", before.id, other.id],
+    }[operation]
+
+    code = main([*command, "--created-by", "agent:x"])
+
+    check(engine, operation, owner, before, code != 0)
 
 
 AUTHORS = ("--created-by", "--actor", "--as")
@@ -561,9 +588,11 @@ NEVER += (Operation.FLAG_WRONG, Operation.UNLINK, Operation.SUPERSEDE, Operation
 
 @pytest.mark.parametrize("owner", [MemoryOwner.PERSON, MemoryOwner.GLOBAL, MemoryOwner.REPOSITORY])
 def test_the_table_keeps_an_agent_from_what_is_not_its_own(owner):
-    allowed = {operation for operation in NEVER if ON_MEMORIES[operation, owner] is not Permission.DENY}
+    allowed = {operation for operation in NEVER if ON_MEMORIES[operation, owner] is Permission.ALLOW}
+    proposed = {operation for operation in NEVER if ON_MEMORIES[operation, owner] is Permission.PROPOSE}
 
     assert allowed == ({Operation.SUPERSEDE} if owner is MemoryOwner.REPOSITORY else set())
+    assert proposed == ({Operation.SUPERSEDE} if owner is MemoryOwner.PERSON else set())
     assert ON_MEMORIES[Operation.FORGET, owner] is not Permission.ALLOW
     assert ON_MEMORIES[Operation.CONTRADICT, owner] is not Permission.ALLOW
 

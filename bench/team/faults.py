@@ -36,6 +36,7 @@ from recollect.store.postgres.access import ACCESS
 from recollect.store.postgres.team import PostgresTeam
 
 CLIENTS = 4
+BACKUP = "recollect_backup"  # a role that reads everything
 SHOP = Place(("remote:example.com/team/shop",), "shop")
 DISK_MB = 400
 
@@ -278,16 +279,17 @@ def restored() -> dict[str, float]:
             figures = _under_fault(server, team, lambda *_: None, 3)
             identity = team.identity
         before = _digests(server)
-        server.run(
-            "pg_dump", "-Fc", "-U", "postgres", "-h", server.folder, "-f", server.folder / "dump", "recollect"
-        )
+        with psycopg.connect(
+            server.url("postgres", "postgres"), autocommit=True
+        ) as db:  # as docs/team.md says
+            db.execute(f"CREATE ROLE {BACKUP} LOGIN BYPASSRLS")
+            db.execute(f"GRANT pg_read_all_data TO {BACKUP}")
+        server.run("pg_dump", "-Fc", "-d", server.url(BACKUP), "-f", server.folder / "dump")
         with psycopg.connect(empty.url("postgres", "postgres"), autocommit=True) as db:
             for role in (OWNER, SERVER):
                 db.execute(f"CREATE ROLE {role} LOGIN")
             db.execute(f"CREATE DATABASE recollect OWNER {OWNER}")
-        empty.run(
-            "pg_restore", "-U", "postgres", "-h", empty.folder, "-d", "recollect", server.folder / "dump"
-        )
+        empty.run("pg_restore", "--exit-on-error", "-d", empty.url(OWNER), server.folder / "dump")
         after = _digests(empty)
         return {
             **figures,

@@ -45,7 +45,9 @@ from recollect.store.postgres.team import PostgresTeam
 
 PEOPLE = 5  # in each team
 ALL_STATES = tuple(str(state) for state in m.State)
-_OWN = ("my_data", "gaps", "tokens")
+_OWN = ("my_data", "my_records", "gaps", "tokens")
+# Tables with what a person did or was told themselves, perhaps of what they may no longer see.
+_DONE = ("audit", "changes", "hidden_memories", "links", "deliveries", "delivered_items")
 _IDS = re.compile(r"\b[0-9a-z]{18}\b")
 _SUCCESSOR = re.compile(r'"superseded_by":"\w+"')
 _LONG = re.compile(r"\b[a-z]{10}\b")
@@ -140,6 +142,11 @@ class Caller:
         return self.as_agent or bool(self.token.agent)
 
     @property
+    def may_read_own(self) -> bool:
+        """Whether they may read all that is stored of them."""
+        return self.token.projects is None and not self.is_agent
+
+    @property
     def can_write(self) -> bool:
         return self.is_let_in and self.token.can_write and self.person.role is not Role.READER
 
@@ -187,7 +194,7 @@ class Trial:
             self.touch: 6,
             self.hide: 1,
             self.restrict: 1,
-            self.change_people: 1,
+            self.change_people: 2,
             self.read: 34,
             self.attacker.forge_arguments: 12,
             self.attacker.forge_token: 3,
@@ -265,10 +272,14 @@ class Trial:
             self.outcome.server_errors.append(f"{operation} {arguments} → {answer.text}"[:400])
         given, visible = json.dumps(arguments), caller.visible()
         text = _SUCCESSOR.sub("", answer.text)  # the id of a private memory says nothing of it
+        if operation == "my_records" and answer.status == 200:
+            text = json.dumps([row for row in answer.value["records"] if row[0] not in _DONE])
         # What is a person's alone has their own questions and names, with ids and words that they guessed.
         own = self._asked.get(caller.person.id, set()) if operation in _OWN else set()
         if operation in ("audit", "changes"):
             own = set(_IDS.findall(text))  # lines of one's own keep their ids
+        if operation == "my_data" and answer.status == 200:
+            own |= set(_IDS.findall(json.dumps(answer.value["changes"])))
         people = {
             person.id for person in caller.team.people
         }  # an attacker can give a memory the id of a person
@@ -368,6 +379,8 @@ class Trial:
         memory = self.learn(caller, answer.value["id"])
         if memory and known is None:
             wanted = visibility or ("project" if caller.is_agent else "private")
+            if caller.is_agent and caller.person.is_flagged:
+                wanted = "private"
             if (memory.visibility, memory.project) != (wanted, project):
                 self.outcome.too_many.append(f"remember {arguments} became {memory}")
         return answer
@@ -400,9 +413,15 @@ class Trial:
             return
         operation = "forget" if memory.state == "active" else "restore"
         answer = self.ask(caller, operation, {"name": memory.id})
-        if self.expect(
-            f"{operation} {memory} by a {caller.person.role}", self._may_change(caller, memory), answer
-        ):
+        if answer.status == 200 and answer.value["id"] != memory.id:
+            # The caller has written that id into a memory of their own, which is found by it as by any other word.
+            memory = caller.team.memories[answer.value["id"]]
+        may = self._may_change(caller, memory)
+        if answer.status == 409 and operation == "restore":  # a memory that they see says the same
+            others = [each for each in caller.visible().values() if each.id != memory.id]
+            may = not any((each.content, each.state) == (memory.content, "active") for each in others)
+        who = f"{caller.person.id}, a {caller.person.role}"
+        if self.expect(f"{operation} {memory} by {who}", may, answer):
             self.keep(caller.team, known_memory(answer.value))
 
     def touch(self, caller: Caller) -> None:
@@ -447,7 +466,9 @@ class Trial:
         if memory is None:
             return
         on = memory.id not in caller.person.hidden
-        may = caller.can_write and not caller.is_agent and self._sees(caller, memory)
+        may = (
+            caller.is_let_in and caller.token.can_write and not caller.is_agent and self._sees(caller, memory)
+        )
         if self.expect("hide", may, self.ask(caller, "hide", {"name": memory.id, "on": on})):
             (caller.person.hidden.add if on else caller.person.hidden.discard)(memory.id)
 
@@ -459,7 +480,7 @@ class Trial:
             memory.project for memory in caller.team.memories.values()
         }  # a project is known when something is written in it
         name = str(project_id("", project))
-        may = caller.can_write and caller.person.is_admin and not caller.token.agent
+        may = caller.can_write and caller.person.is_admin and not caller.is_agent
         answer = self.ask(caller, "restrict_project", arguments)
         if answer.status == 409 and name not in known:
             may = False  # nobody has used it yet
@@ -469,15 +490,20 @@ class Trial:
                 caller.team.restricted[name] = frozenset(each.id for each in chosen)
 
     def change_people(self, caller: Caller) -> None:
-        """Give a person another role, or let one leave and another join."""
+        """Give a person another role, put one in quarantine or end it, or let one leave and another join."""
         team, person = caller.team, self.random.choice(caller.team.people[2:])
         owner = team.people[0].tokens[0].secret
+        is_allowed = caller.can_write and caller.person.is_admin and not caller.is_agent
+        if self.random.random() < 0.4:
+            on = not person.is_flagged
+            answer = self.ask(caller, "flag_member", {"person": person.id, "on": on})
+            if self.expect("flag_member", is_allowed, answer):
+                person.is_flagged = on
+            return
         if self.random.random() < 0.7:
             role = self.random.choice([Role.MEMBER, Role.READER, Role.ADMIN])
-            may = caller.is_let_in and caller.can_write and caller.person.is_admin and not caller.token.agent
-            if self.expect(
-                "set_role", may, self.ask(caller, "set_role", {"person": person.id, "role": role})
-            ):
+            answer = self.ask(caller, "set_role", {"person": person.id, "role": role})
+            if self.expect("set_role", is_allowed, answer):
                 person.role = role
             return
         self.connection.post("remove_member", owner, {"person": person.id})
@@ -560,18 +586,20 @@ class Trial:
 
     def _export(self, caller: Caller) -> None:
         found: set[str] = set()
-        offset: int | None = 0
-        while offset is not None:
-            answer = self.ask(caller, "export", {"offset": offset})
+        where: dict[str, Any] | None = {}
+        by_offset = self.random.random() < 0.3
+        while where is not None:
+            answer = self.ask(caller, "export", where)
             if not self.expect("export", caller.is_let_in, answer):
                 return
             found |= {memory["id"] for memory in answer.value["memories"]}
-            offset = answer.value["next"]
+            after, offset = answer.value["after"], answer.value["next"]
+            where = None if offset is None else {"offset": offset} if by_offset else {"after": after}
         self.compare("export", found, caller.listed(everywhere=True, states=ALL_STATES, whole=True))
 
     def _my_data(self, caller: Caller) -> None:
         answer = self.ask(caller, "my_data", {})
-        if self.expect("my_data", caller.is_let_in, answer):
+        if self.expect("my_data", caller.may_read_own, answer):
             mine = {
                 name
                 for name in caller.listed(everywhere=True, states=ALL_STATES, whole=True)
@@ -611,6 +639,11 @@ class Trial:
                 ("changes", {"limit": 1000, "all_projects": True}),
                 ("questions", {}),
                 ("members", {}),
+                ("people", {}),
+                ("analytics", {}),
+                ("erasures", {}),
+                ("usage", {}),
+                ("my_records", {}),
                 ("tokens", {}),
                 ("whoami", {}),
                 ("said_before", {"session": "s1", "fingerprint": m.fingerprint(text)}),
@@ -619,6 +652,9 @@ class Trial:
         answer = self.ask(caller, operation, arguments)
         if answer.status == 200 and not caller.is_let_in:
             self.outcome.too_many.append(f"{operation} was let in")
+        if operation == "my_records" and self.expect("my_records", caller.may_read_own, answer):
+            others = [row for _, row in answer.value["records"] if row.get("user_id") != caller.person.id]
+            self.outcome.too_many += [f"my_records: {row}"[:300] for row in others]
 
     # comparing
 

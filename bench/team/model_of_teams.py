@@ -35,6 +35,7 @@ class KnownPerson:
     role: Role
     tokens: list[KnownToken]
     hidden: set[str] = field(default_factory=set)
+    is_flagged: bool = False  # what their agents write is seen by nobody else
 
     @property
     def is_admin(self) -> bool:

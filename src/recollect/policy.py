@@ -5,10 +5,10 @@ for what is not about one memory. An agent that may not do something is told why
 a question that a person answers in `recollect review` (`PROPOSE`).
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 import recollect.model as m
+from recollect.frozen import frozen
 
 USER_SOURCES = frozenset({m.Source.USER_CORRECTED, m.Source.USER_STATED})
 
@@ -80,7 +80,7 @@ _ROWS = {
     Operation.LINK: (_ALLOW, _DENY, _ALLOW, _DENY),
     Operation.UNLINK: (_DENY, _DENY, _DENY, _DENY),
     Operation.CONTRADICT: (_ALLOW, _DENY, _PROPOSE, _DENY),
-    Operation.SUPERSEDE: (_ALLOW, _ALLOW, _DENY, _DENY),
+    Operation.SUPERSEDE: (_ALLOW, _ALLOW, _PROPOSE, _DENY),
     Operation.RESOLVE: (_DENY, _DENY, _DENY, _DENY),
     Operation.MERGE: (_DENY, _DENY, _DENY, _DENY),
     Operation.REINFORCE: (_ALLOW, _ALLOW, _ALLOW, _DENY),
@@ -143,7 +143,7 @@ _INSTEAD = {
 ASK_THE_USER = "Ask the user to do it."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ruling:
     """The answer of the table, with the words for a refusal."""
 

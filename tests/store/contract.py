@@ -109,6 +109,16 @@ class StoreContract(WorkContract, UndoContract):
 
         assert store.get(memory.id) == memory
 
+    def test_two_steps_that_differ_only_in_what_was_said_are_kept_apart(self, store):
+        step = m.Provenance(m.Source.USER_STATED, NOW)
+        texts = ("", "first", "second", "first")
+        said = tuple(replace(step, snippet=text) for text in texts)
+        again = tuple(m.Reinforcement(NOW, "ada", said=text) for text in texts)
+
+        kept = keep(store, memory(provenance=said, reinforcements=again))
+
+        assert store.get(kept.id) == kept
+
     def test_a_memory_outlives_the_store_object(self, open_store):
         first = open_store()
         kept = keep(first, memory())
@@ -226,6 +236,9 @@ class StoreContract(WorkContract, UndoContract):
         keep(store, *kept)
 
         assert [each.id for each in store.iter_memories(MINE)] == [each.id for each in kept]
+        assert list(store.iter_memories(MINE, kept[516].id)) == kept[517:]
+        assert list(store.iter_memories(MINE, kept[516].id, user=MINE.user_id)) == kept[517:]
+        assert list(store.iter_memories(MINE, user="somebody else")) == []
 
     def test_counts_by_field(self, store):
         keep(store, memory("A."), memory("B.", kind="decision"), memory("C.", state=m.State.ARCHIVED))

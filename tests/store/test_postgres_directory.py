@@ -206,6 +206,20 @@ def test_erasing_a_person_leaves_nothing_but_an_opaque_id_in_the_audit_log(
     assert hers.match(View(ada.id, "shop"), "zebrafish", 5) == []
 
 
+def test_an_invitation_of_somebody_who_was_erased_no_longer_works(directory, ada):
+    first = invite(ada, role=Role.ADMIN)
+    directory.invite(first)
+    bob = directory.accept(first.code_hash, NOW)
+    his, hers = invite(bob, code_hash="his"), invite(ada, code_hash="hers")
+    for each in (his, hers):
+        directory.invite(each)
+
+    directory.erase(ada.tenant, bob.id, NOW)  # without `remove`, as when it is due
+
+    assert directory.accept(his.code_hash, NOW) is None
+    assert directory.accept(hers.code_hash, NOW) is not None
+
+
 def test_an_erasure_can_be_withdrawn_while_it_waits(directory, ada):
     made = invite(ada)
     directory.invite(made)

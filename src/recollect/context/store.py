@@ -138,8 +138,8 @@ class MemoryStore(Protocol):
     def count_page(self, view: m.View, which: m.MemoryFilter) -> int:
         """Return how many memories all parts of `page` have together."""
 
-    def iter_memories(self, view: m.View) -> Iterator[m.Memory]:
-        """Yield what `view` shows, oldest first, reading a page at a time."""
+    def iter_memories(self, view: m.View, after: str = "", user: str | None = None) -> Iterator[m.Memory]:
+        """Yield what `view` shows, oldest first, reading a page at a time: after the one with this id, and of this user alone."""
 
     def count(self, view: m.View) -> int:
         """Return how many memories `view` shows."""

@@ -35,26 +35,30 @@ class Directory(Protocol):
     def invites(self, tenant: str) -> list[Invite]:
         """Return the invitations that nobody has used, newest first."""
 
+    def withdraw_invite(self, tenant: str, invite: str) -> bool:
+        """Delete an invitation that nobody has used; return False if there is none with this id."""
+
     def accept(self, code_hash: str, at: datetime, identity: str | None = None) -> Person | None:
         """Use the invitation and create its person; None if it is unknown, used or expired. It works once.
 
-        `identity` is a hash by which the person signs in from then on; see `linked`.
+        `identity` is a hash by which the person signs in from then on; see `linked`. Raise `Refused` if somebody in the
+        team does so already.
         """
 
     def linked(self, identity: str) -> Person | None:
-        """Return who signs in with this identity and is still there."""
+        """Return who signs in with this identity and is still there; in several teams, in the one that they joined last."""
 
     def people(self, tenant: str) -> list[Person]:
         """Return everybody who is or was in the tenant, in the order they joined."""
 
     def set_role(self, tenant: str, user: str, role: Role) -> None:
-        """Change a role. Raise `Refused` if the last owner would be none."""
+        """Change a role, and withdraw invitations that the person could no longer make. Raise `Refused` for the last owner."""
 
     def flag(self, tenant: str, user: str, on: bool) -> None:
-        """Quarantine what the person's agents write from now on, or no longer."""
+        """Quarantine what the person's agents write from now on, or no longer. Their sessions are shared no more."""
 
     def remove(self, tenant: str, user: str, at: datetime) -> None:
-        """Let a person leave and revoke their tokens at once. Raise `Refused` for the last owner."""
+        """Let a person leave; revoke their tokens and withdraw their invitations at once. Raise `Refused` for the last owner."""
 
     def put_token(self, token: Token) -> None:
         """Store a token."""
@@ -131,6 +135,9 @@ class TeamStore(Store, Protocol):
 
     def keep_answer(self, key: str, answer: str, at: datetime) -> None:
         """Keep the answer of a write in the same transaction, so that a repeated request is answered and not run."""
+
+    def drop_answer(self, key: str) -> None:
+        """Forget that an answer was kept under the key: the request has failed."""
 
     def hidden(self) -> frozenset[str]:
         """Return the memories that the person has hidden for themselves."""

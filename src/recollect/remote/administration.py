@@ -25,6 +25,7 @@ from recollect.remote.operations import MOST, Call, Name, Names, Short, operatio
 from recollect.remote.results import (
     Adopted,
     IssuedToken,
+    LinkPage,
     MemoryPage,
     MyData,
     NewInvite,
@@ -72,13 +73,13 @@ def usage(call: Call) -> dict[str, tuple[int, int]]:
 @operation(READ)
 def members(call: Call, left: bool = False) -> tuple[Person, ...]:
     """Return the people in the team, in the order they joined; or for an admin those who have left."""
-    if left and (call.identity.agent or not call.identity.role.is_admin):
+    if left and not _is_admin(call):
         raise OutOfScope("Only an admin sees who has left.", "Ask an admin of your team.")
     people = call.directory.people(call.identity.tenant)
     return tuple(person for person in people if (person.left_at is not None) == left)
 
 
-@operation(ADMIN, directory=True)
+@operation(ADMIN, directory=True, secret=True)
 def invite(call: Call, name: Name, role: Role = Role.MEMBER, days: Days = INVITE_DAYS) -> NewInvite:
     """Invite a person. The code in the answer works once, and is stored nowhere."""
     _may_give(call, role)
@@ -96,6 +97,19 @@ def invite(call: Call, name: Name, role: Role = Role.MEMBER, days: Days = INVITE
     )
     call.directory.invite(made)
     return NewInvite(made.id, made.name, made.role, made.expires_at, code)
+
+
+@operation(ADMIN, directory=True)
+def withdraw_invite(call: Call, name: Name) -> None:
+    """Withdraw an invitation that nobody has used, by its id or by the name of whom it is for."""
+    tenant = call.identity.tenant
+    found = [each for each in call.directory.invites(tenant) if name in (each.id, each.name)]
+    if not found:
+        raise Refused(f"No unused invitation is for {name!r}.", "Run `recollect team members`.")
+    for each in found:
+        _may_give(call, each.role)
+    for each in found:
+        call.directory.withdraw_invite(tenant, each.id)
 
 
 @operation(ADMIN, directory=True)
@@ -132,12 +146,12 @@ def leave(call: Call) -> None:
 def tokens(call: Call, everybody: bool = False) -> tuple[IssuedToken, ...]:
     """Return your own tokens, or for an admin those of everybody, newest first; never the secrets."""
     me = call.identity
-    if everybody and (me.agent or not me.role.is_admin):
+    if everybody and not _is_admin(call):
         raise OutOfScope("Only an admin sees the tokens of others.", "Ask an admin of your team.")
     return tuple(_issued(token) for token in call.directory.tokens(me.tenant, None if everybody else me.user))
 
 
-@operation(WRITE, directory=True)
+@operation(WRITE, directory=True, secret=True)
 def create_token(
     call: Call,
     name: Name,
@@ -177,7 +191,7 @@ def create_token(
 def revoke_token(call: Call, token: TokenName) -> None:
     """Revoke a token of your own, or as an admin any; an agent revokes its own. It ends within a minute on every server."""
     me = call.identity
-    if me.agent and token != me.token:
+    if not (me.agent and token == me.token):
         _only_people(call)
     mine = call.directory.tokens(me.tenant, None if me.role.is_admin else me.user)
     found = [each for each in mine if each.id.endswith(token) or each.id.startswith(token)]
@@ -219,12 +233,12 @@ def consent(call: Call, what: Consent, on: bool = True) -> None:
 @operation(READ)
 def my_data(call: Call, offset: Offset = 0) -> MyData:
     """Return everything that is stored of you, a page at a time."""
+    _only_about_oneself(call)
     engine = call.engine
     view = engine.context.full_view()
-    mine = [memory for memory in engine.store.iter_memories(view) if memory.user_id == call.identity.user]
-    page = tuple(mine[offset : offset + MOST])
-    more = offset + len(page) if offset + len(page) < len(mine) else None
     me, store = call.identity, engine.store
+    mine = tuple(islice(store.iter_memories(view, user=me.user), offset, offset + MOST + 1))
+    page, more = mine[:MOST], offset + MOST if len(mine) > MOST else None
     if offset:
         return MyData(whoami(call), page, next=more)
     return MyData(
@@ -244,18 +258,32 @@ def my_data(call: Call, offset: Offset = 0) -> MyData:
 @operation(READ)
 def my_records(call: Call, offset: Offset = 0) -> RecordPage:
     """Return everything else that is stored of you, a page at a time: each record with the name of its table."""
+    _only_about_oneself(call)
     me = call.identity
     page = call.directory.records(me.tenant, me.user, offset, PAGE + 1)
     return RecordPage(tuple(page[:PAGE]), offset + PAGE if len(page) > PAGE else None)
 
 
 @operation(READ)
-def export(call: Call, offset: Offset = 0) -> MemoryPage:
-    """Return all memories that you may see, in every project and state, a page at a time."""
+def export(call: Call, offset: Offset = 0, after: Short = "") -> MemoryPage:
+    """Return all memories that you may see, in every project and state, a page at a time.
+
+    Give `after` of the page before, which takes as long for every page; an `offset` is counted from the first memory.
+    """
     engine = call.engine
     view = engine.context.full_view()
-    page = tuple(islice(engine.store.iter_memories(view), offset, offset + PAGE + 1))
-    return MemoryPage(page[:PAGE], offset + PAGE if len(page) > PAGE else None)
+    page = tuple(islice(engine.store.iter_memories(view, after), offset, offset + PAGE + 1))
+    if len(page) <= PAGE:
+        return MemoryPage(page, None)
+    return MemoryPage(page[:PAGE], offset + PAGE, page[PAGE - 1].id)
+
+
+@operation(READ)
+def export_links(call: Call, offset: Offset = 0) -> LinkPage:
+    """Return all links between memories that you may see, a page at a time."""
+    engine = call.engine
+    page = tuple(islice(engine.store.iter_links(engine.context.full_view()), offset, offset + PAGE + 1))
+    return LinkPage(page[:PAGE], offset + PAGE if len(page) > PAGE else None)
 
 
 @operation(WRITE)
@@ -280,6 +308,20 @@ def adopt(
     ]
     report = engine.transfer.import_records(mine)
     return Adopted(tuple(report.ids), report.change, tuple(report.refused), report.redacted)
+
+
+@operation(WRITE)
+def adopt_links(
+    call: Call, records: Annotated[tuple[dict[str, Any], ...], Field(max_length=ADOPTED)]
+) -> Adopted:
+    """Store links between memories of your own as they were elsewhere, after `adopt`."""
+    _only_people(call)
+    ends = {str(record.get(end)) for record in records for end in ("source", "target")}
+    known = call.engine.memory.get_many(sorted(ends))
+    mine = {name for name, memory in known.items() if memory.user_id == call.identity.user}
+    own = [each for each in records if {str(each.get("source")), str(each.get("target"))} <= mine]
+    report = call.engine.transfer.import_links(own)
+    return Adopted((), report.change, (), report.redacted)
 
 
 @operation(WRITE, directory=True, personal=True)
@@ -328,7 +370,9 @@ def erase_member(call: Call, person: Name, confirm: Short) -> Erasure:
 def erasures(call: Call) -> tuple[Erasure, ...]:
     """Return your request to be erased; for an admin those of everybody, with what was erased."""
     me = call.identity
-    return tuple(call.directory.erasures(me.tenant, None if me.role.is_admin else me.user))
+    if _is_admin(call):
+        return tuple(call.directory.erasures(me.tenant))
+    return () if call.engine.context.is_agent else tuple(call.directory.erasures(me.tenant, me.user))
 
 
 @operation(READ)
@@ -350,9 +394,24 @@ def _now(call: Call) -> datetime:
     return now
 
 
+def _is_admin(call: Call) -> bool:
+    """Whether an admin asks, and not an agent of theirs."""
+    return call.identity.role.is_admin and not call.engine.context.is_agent
+
+
 def _only_people(call: Call) -> None:
-    if call.identity.agent or call.engine.context.is_agent:
+    if call.engine.context.is_agent:
         raise OutOfScope("An agent may not do this.", "Ask the person whose token it is.")
+
+
+def _only_about_oneself(call: Call) -> None:
+    """Raise `OutOfScope` for an agent, and for a token of some projects: all that is stored of a person is for them alone."""
+    _only_people(call)
+    if call.identity.projects is not None:
+        raise OutOfScope(
+            "This token is for some projects, and this is about all of them.",
+            "Log in with a token of your own.",
+        )
 
 
 def _may_give(call: Call, role: Role) -> None:

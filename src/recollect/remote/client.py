@@ -19,7 +19,16 @@ from urllib.parse import quote, urlsplit
 from pydantic import TypeAdapter, ValidationError
 
 import recollect.model as m
-from recollect.errors import BadSetting, Offline, TeamError, TokenRefused, VectorsNeeded
+from recollect.errors import (
+    AnotherServer,
+    BadSetting,
+    NotOnServer,
+    Offline,
+    RecollectError,
+    TeamError,
+    TokenRefused,
+    VectorsNeeded,
+)
 from recollect.remote.results import IdentityProvider, Joined
 from recollect.remote.wire import (
     ACTOR_HEADER,
@@ -233,10 +242,14 @@ class TeamClient:
         if status in _AWAY:
             return Offline(self.address, f"status {status}")
         with contextlib.suppress(ValueError, TypeError, KeyError, RecursionError):
-            return error_from(json.loads(data)["error"])
+            error = error_from(json.loads(data)["error"])
+            # Everything else that is not found has an error of its own.
+            is_unknown = status == 404 and type(error) is RecollectError
+            return NotOnServer(error.message, error.hint) if is_unknown else error
         if status == 401:
             return TokenRefused()
-        return TeamError(f"{self.address} answered with status {status}.", "Is this a Recollect team server?")
+        self.is_offline = True
+        return AnotherServer(self.address, status)
 
     def _acquire(self) -> tuple[http.client.HTTPConnection, bool]:
         """Return a connection, and whether it is new."""

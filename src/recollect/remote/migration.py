@@ -1,25 +1,29 @@
 """Move memories of the local store to a team: see what would go, send it, verify it, and take it back if asked."""
 
+import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any, TypeVar
 
 import recollect.model as m
 from recollect.context.store import Store
-from recollect.errors import RecollectError, Refused
+from recollect.errors import NotOnServer, RecollectError, Refused
+from recollect.frozen import frozen
 from recollect.memory.write.draft import clean_text
 from recollect.remote.client import TeamClient
 from recollect.remote.wire import Place, team_keys
 
+_Record = TypeVar("_Record")
 BATCH = 50
 FILE = "migrated.json"  # in the folder of a login
+_NO_LINKS = "The links between memories stay here: the server needs an upgrade for them. Then run this again."
 MARK = "migrated"  # the setting of the local store that says where its memories went
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectPlan:
     """What would go of one project."""
 
@@ -31,13 +35,15 @@ class ProjectPlan:
     refused: int  # memories that may not be stored as they are
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MigrationReport:
     sent: int
     known: int  # that were there already, from an earlier attempt
     refused: tuple[tuple[str, str], ...]  # memories, and why
     missing: tuple[str, ...]  # that are not there afterwards, or with another text
     changes: tuple[str, ...]  # for `team migrate --undo`
+    links: int = 0  # between memories that were moved
+    note: str = ""  # what an older server does not take
 
 
 class Migration:
@@ -74,6 +80,7 @@ class Migration:
     ) -> MigrationReport:
         """Send what was not sent yet, compare what is there with what was sent, and mark the local store."""
         noted = self._read()
+        self._write(noted)
         sent, known = 0, 0
         refused: list[tuple[str, str]] = []
         missing: list[str] = []
@@ -83,7 +90,7 @@ class Migration:
             known += len(memories) - len(todo)
             for batch in _batches(todo):
                 arguments = {"records": [m.as_json(memory) for memory in batch], "visibility": visibility}
-                answer = client.call("adopt", arguments, place, key=f"adopt-{batch[0].id}-{batch[-1].id}")
+                answer = client.call("adopt", arguments, place, key=_key(noted["run"], arguments))
                 refused += [(batch[number].id, why) for number, why in answer.refused]
                 ids = [name for name in answer.ids if name]
                 there = client.call("get_many", {"ids": ids}, place)
@@ -98,9 +105,31 @@ class Migration:
                 self._write(noted)
                 if progress is not None:
                     progress(len(batch))
+        links, note = self._send_links(client, noted)
         if sent and not missing:
             self._store.set_setting(None, MARK, {"to": client.address, "memories": len(noted["ids"])})
-        return MigrationReport(sent, known, tuple(refused), tuple(missing), tuple(noted["changes"]))
+        changes = tuple(noted["changes"])
+        return MigrationReport(sent, known, tuple(refused), tuple(missing), changes, links, note)
+
+    def _send_links(self, client: TeamClient, noted: dict[str, Any]) -> tuple[int, str]:
+        """Send the links between memories that are there now; return how many, and a note if the server takes none.
+
+        What the server knows, it leaves as it is.
+        """
+        moved, count = set(noted["ids"]), 0
+        links = self._store.iter_links(m.View(self._user, None, all_projects=True))
+        chosen = (link for link in links if {link.source, link.target} <= moved)
+        for batch in _batches(chosen):
+            arguments = {"records": [m.as_json(link) for link in batch]}
+            try:
+                answer = client.call("adopt_links", arguments, key=_key(noted["run"], arguments))
+            except NotOnServer:
+                return count, _NO_LINKS
+            count += len(batch)
+            if answer.change and answer.change not in noted["changes"]:
+                noted["changes"].append(answer.change)
+                self._write(noted)
+        return count, ""
 
     def undo(self, client: TeamClient) -> int:
         """Take back all that was sent; return how many memories are gone from the team."""
@@ -142,17 +171,26 @@ class Migration:
         keys.sort(key=lambda key: not key.startswith("remote:"))
         return Place(team_keys(keys), self._name(project_id))
 
-    def _read(self) -> dict[str, list[str]]:
+    def _read(self) -> dict[str, Any]:
+        """Return the run, which begins anew after `undo`, and the ids and changes that it has noted."""
+        noted: dict[str, Any] = {"run": m.new_id(), "ids": [], "changes": []}
         try:
-            return dict(json.loads(self._note.read_text(encoding="utf-8")))
+            return noted | dict(json.loads(self._note.read_text(encoding="utf-8")))
         except (OSError, ValueError):
-            return {"ids": [], "changes": []}
+            return noted
 
-    def _write(self, noted: dict[str, list[str]]) -> None:
+    def _write(self, noted: dict[str, Any]) -> None:
         self._note.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         fresh = self._note.with_suffix(".new")
         fresh.write_text(json.dumps(noted), encoding="utf-8")
         fresh.replace(self._note)
+
+
+def _key(run: str, arguments: dict[str, Any]) -> str:
+    """Return the key under which the server takes a batch once: the same for the same batch of a run that is resumed."""
+    return (
+        f"adopt-{hashlib.sha256(m.dumps([run, arguments]).encode('utf-8', 'surrogatepass')).hexdigest()[:40]}"
+    )
 
 
 def _cleaned(content: str) -> str:
@@ -162,7 +200,7 @@ def _cleaned(content: str) -> str:
         return content
 
 
-def _batches(memories: list[m.Memory]) -> Iterator[list[m.Memory]]:
-    rest = iter(memories)
+def _batches(records: Iterable[_Record]) -> Iterator[list[_Record]]:
+    rest = iter(records)
     while batch := list(islice(rest, BATCH)):
         yield batch

@@ -11,10 +11,11 @@ from datetime import datetime
 from functools import cached_property
 from typing import Annotated, Any, Protocol, TypeVar, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, create_model
 
 import recollect.model as m
 from recollect.context.team import Directory, TeamStore
+from recollect.errors import OutOfScope
 from recollect.kinds import kind_of
 from recollect.memory.briefing.content import LIVE
 from recollect.memory.maintenance.review import OpenReview, ReviewDecision
@@ -40,6 +41,18 @@ Long = Annotated[str, Field(max_length=64_000)]
 Limit = Annotated[int, Field(ge=1, le=MOST)]
 Texts = Annotated[tuple[Text, ...], Field(max_length=64)]
 Names = Annotated[tuple[Name, ...], Field(max_length=MOST)]
+
+
+def _in_utc(when: datetime) -> datetime:
+    return m.from_text(when.isoformat())
+
+
+def _said_in_utc(draft: m.Draft) -> m.Draft:
+    return draft if draft.said_at is None else replace(draft, said_at=_in_utc(draft.said_at))
+
+
+Time = Annotated[datetime, AfterValidator(_in_utc)]  # one without a zone is UTC
+Learnt = Annotated[m.Draft, AfterValidator(_said_in_utc)]
 
 
 class UseCounter(Protocol):
@@ -80,6 +93,7 @@ class Operation:
     run: Callable[..., Any]
     in_directory: bool = False  # it changes people, tokens or projects, which have transactions of their own
     is_personal: bool = False  # it changes what only the caller has, so a reader may do it too
+    is_secret: bool = False  # its answer is a secret, which is not kept: a repeated request is refused
 
     @property
     def description(self) -> str:
@@ -110,16 +124,18 @@ OPERATIONS: dict[str, Operation] = {}
 _Run = TypeVar("_Run", bound=Callable[..., Any])
 
 
-def operation(action: str, *, directory: bool = False, personal: bool = False) -> Callable[[_Run], _Run]:
+def operation(
+    action: str, *, directory: bool = False, personal: bool = False, secret: bool = False
+) -> Callable[[_Run], _Run]:
     """Add a function to the table.
 
-    With `directory`, it runs outside a transaction of memories, and its answer, which may be a secret, is not kept. With
-    `personal`, a reader may run it: it changes what only the caller has.
+    With `directory`, it runs outside a transaction of memories, and its answer is not kept: repeated, it does the same
+    again, or with `secret` is refused. With `personal`, a reader may run it: it changes what only the caller has.
     """
 
     def add(run: _Run) -> _Run:
         name = run.__name__.rstrip("_")
-        OPERATIONS[name] = Operation(name, action, run, directory, personal)
+        OPERATIONS[name] = Operation(name, action, run, directory, personal, secret)
         return run
 
     return add
@@ -136,7 +152,7 @@ def search(
     tag: Short | None = None,
     file: Short | None = None,
     files: Texts = (),
-    as_of: datetime | None = None,
+    as_of: Time | None = None,
     recipe: Short = "default",
     graph: bool = True,
     meaning: bool = True,
@@ -287,6 +303,12 @@ def audit(call: Call, limit: Limit = 50, name: Name | None = None) -> tuple[m.Au
 
 
 @operation(READ)
+def verify_audit(call: Call) -> m.AuditCheck:
+    """Check for an admin that no line of the team's audit log was changed or removed."""
+    return call.engine.care.verify_audit()
+
+
+@operation(READ)
 def changes(call: Call, limit: Limit = 20, all_projects: bool = False) -> tuple[m.Change, ...]:
     """Return the caller's own changes, newest first."""
     return call.engine.care.changes(limit, all_projects=all_projects)
@@ -403,7 +425,7 @@ def remember(
 
 
 @operation(WRITE)
-def learn(call: Call, draft: m.Draft) -> m.Receipt:
+def learn(call: Call, draft: Learnt) -> m.Receipt:
     """Store what was learnt from a session. A person's word is private until they share it."""
     typed = (
         not m.is_agent(draft.created_by) and not call.identity.agent
@@ -437,6 +459,7 @@ def edit(
     steps: Texts | None = None,
 ) -> tuple[m.Memory, m.Receipt]:
     """Change fields of a memory of your own, or as an admin of any that is shared."""
+    _keep_in_quarantine(call, name, visibility)
     changes = {
         "content": content,
         "kind": kind,
@@ -457,12 +480,14 @@ def edit(
 @operation(WRITE)
 def forget(call: Call, name: Name) -> m.Memory:
     """Hide a memory from every search; `restore` brings it back for 30 days."""
+    _keep_in_quarantine(call, name)
     return call.engine.forget(name)
 
 
 @operation(WRITE)
 def restore(call: Call, name: Name) -> m.Memory:
     """Make a memory active again."""
+    _keep_in_quarantine(call, name)
     return call.engine.restore(name)
 
 
@@ -483,6 +508,7 @@ def pin(call: Call, name: Name, on: bool | None = None) -> m.Memory:
 @operation(WRITE)
 def tag(call: Call, name: Name, add: Texts = (), remove: Texts = ()) -> m.Memory:
     """Add and remove tags of a memory."""
+    _keep_in_quarantine(call, name)
     return call.engine.tag(name, add, remove)
 
 
@@ -495,6 +521,8 @@ def link(
     weight: Annotated[float, Field(ge=0, le=1)] = 1.0,
 ) -> m.Link:
     """Link two memories."""
+    for name in (source, target):
+        _keep_in_quarantine(call, name)
     return call.engine.link(source, target, relation, weight)
 
 
@@ -512,7 +540,14 @@ def resolve(call: Call, first: Name, second: Name, keep: Name) -> None:
 
 @operation(WRITE)
 def feedback(call: Call, name: Name, helpful: bool, session: Short | None = None) -> m.Memory:
-    """Say whether a memory helped."""
+    """Say whether a memory helped. What somebody says again and again of another person's memory counts once in a while."""
+    _keep_in_quarantine(call, name)
+    memory: m.Memory = call.engine.get(name)
+    if memory.user_id != call.identity.user:
+        said = f"said {'helpful' if helpful else 'unhelpful'} {memory.id}"
+        if call.store.once(said) is not None:  # kept as long as answers are
+            return memory
+        call.store.keep_answer(said, "[null, null]", call.engine.context.clock())
     return call.engine.feedback(name, helpful, session)
 
 
@@ -558,7 +593,7 @@ def publish(
         engine.context.user_id,
         engine.context.project_id,
         known.started_at if known else at,
-        _clean(session.agent),
+        call.identity.agent or _clean(session.agent),
         _clean(session.host),
         _clean(session.branch) if session.branch else None,
         ended_at=at if session.ended_at else None,
@@ -629,8 +664,20 @@ def _promote_agreed(call: Call, findings: Iterable[m.Finding]) -> None:
             engine.memory.add_finding(draft)
 
 
-def _is_quarantined(call: Call, created_by: str | None) -> bool:
-    return call.identity.is_new and m.is_agent(created_by or call.engine.context.actor)
+def _is_quarantined(call: Call, created_by: str | None = None) -> bool:
+    """Whether an agent of somebody in quarantine acts, whoever it says has written what it sends."""
+    return call.identity.is_new and (call.engine.context.is_agent or m.is_agent(created_by or "user"))
+
+
+def _keep_in_quarantine(call: Call, name: str, visibility: str | None = None) -> None:
+    """Raise `OutOfScope` if an agent of somebody in quarantine would change what others see, or let them see more."""
+    if not _is_quarantined(call):
+        return
+    if {visibility, call.engine.get(name).visibility} - {None, m.Visibility.PRIVATE}:
+        raise OutOfScope(
+            "What your agents write is in quarantine: others do not see it, and agents change nothing that others see.",
+            "Do it yourself, or ask an admin to end it: recollect team quarantine NAME --off",
+        )
 
 
 @operation(WRITE, directory=True, personal=True)

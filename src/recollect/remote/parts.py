@@ -6,7 +6,7 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import recollect.model as m
 from recollect.config import Settings
 from recollect.context.context import Context
-from recollect.errors import Offline, Refused
+from recollect.errors import ClientTooOld, Offline, Refused, TooManyRequests
+from recollect.frozen import frozen
 from recollect.memory.maintainer import Maintenance
 from recollect.memory.maintenance.compact import Compaction
 from recollect.memory.memories import Memories
@@ -43,7 +44,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-WAITING = "The team server is offline. This waits, encrypted, and is delivered when it is back."
+WAITING = (
+    "The team server is offline or takes no more now. This waits, encrypted, and is delivered when it does."
+)
 _RECENT = 500  # memories that were just read and need not be asked for again
 _DELIVER_SECONDS = 2.0  # that what waits may take when an engine closes
 _CLIENTS: dict[tuple[str, str], TeamClient] = {}  # by address and token: connections are kept between engines
@@ -79,10 +82,10 @@ class Remote:
         return result
 
     def call_or_wait(self, context: Context, name: str, key: str, /, **arguments: Any) -> Any:
-        """Run a write; if the server is offline, it waits in the outbox, and None is returned."""
+        """Run a write; if the server is offline or does not take it now, it waits in the outbox, and None is returned."""
         try:
             return self.call(context, name, key, **arguments)
-        except Offline:
+        except (Offline, TooManyRequests, ClientTooOld):
             if not self.outbox.add(name, arguments, place_of(context), context.actor, key):
                 raise
             return None
@@ -424,6 +427,9 @@ class RemoteRetrieval(Retrieval):
         )
         return hits
 
+    def close_to(self, receipt: m.Receipt) -> tuple[m.CloseMemory, ...]:
+        return () if WAITING in receipt.notes else super().close_to(receipt)
+
     def gaps(self, limit: int = 20) -> tuple[m.Gap, ...]:
         gaps: tuple[m.Gap, ...] = _remote(self._context).call(self._context, "gaps", limit=limit)
         return gaps
@@ -440,7 +446,7 @@ class RemoteRetrieval(Retrieval):
         """The server does this."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RemoteMaintenance(Maintenance):
     """Review and undo on the server. The rest of maintenance is the server's own work."""
 
@@ -456,7 +462,8 @@ class RemoteMaintenance(Maintenance):
         return undone
 
     def verify_audit(self) -> AuditCheck:
-        _not_here("checking the audit log")
+        checked: AuditCheck = self._call("verify_audit")
+        return checked
 
     def questions(
         self, kind: str | None = None, *, all_projects: bool = False, tidy: bool = True

@@ -1,14 +1,14 @@
 """What operations for people and tokens return."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import recollect.model as m
+from recollect.frozen import frozen
 from recollect.model.team import Erasure, Role
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WhoAmI:
     tenant: str
     team: str
@@ -22,7 +22,7 @@ class WhoAmI:
     token: str = ""  # the id of the token
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NewInvite:
     id: str
     name: str
@@ -31,7 +31,7 @@ class NewInvite:
     code: str  # shown once
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IssuedToken:
     id: str
     user: str
@@ -46,7 +46,7 @@ class IssuedToken:
     secret: str = ""  # only in the answer that makes it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Joined:
     """The answer to an invitation code."""
 
@@ -54,7 +54,7 @@ class Joined:
     me: WhoAmI
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IdentityProvider:
     """Where people sign in, and as which program."""
 
@@ -63,7 +63,7 @@ class IdentityProvider:
     scope: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Adopted:
     """What became of memories that were moved to the team."""
 
@@ -73,19 +73,26 @@ class Adopted:
     redacted: int  # secrets that were removed
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryPage:
     memories: tuple[m.Memory, ...]
     next: int | None  # the offset of the next page; None = this was the last
+    after: str | None = None  # where the next page begins; None = this was the last, or the server is older
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
+class LinkPage:
+    links: tuple[m.Link, ...]
+    next: int | None  # the offset of the next page; None = this was the last
+
+
+@frozen
 class RecordPage:
     records: tuple[tuple[str, dict[str, Any]], ...]  # a table, and a row of it
     next: int | None  # the offset of the next page; None = this was the last
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommonQuestion:
     """A search without an answer that many people made."""
 
@@ -93,7 +100,7 @@ class CommonQuestion:
     people: int  # at least so many: a multiple of five
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TeamAnalytics:
     """What a team runs into. What people do privately is in it only where five or more of them do it."""
 
@@ -102,7 +109,7 @@ class TeamAnalytics:
     unanswered: int | None  # searches without an answer in 30 days; None = fewer than five people made them
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MyData:
     """A page of what is stored of a person."""
 

@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import re
-import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -157,7 +156,7 @@ def make_key(path: Path, environment: Mapping[str, str], key_file: Path | None) 
     """Return a new key for the store, from the variable or file the user gave, or stored in the keychain."""
     from recollect.model import KeyNote
 
-    salt = secrets.token_hex(16)
+    salt = os.urandom(16).hex()
     if environment.get(VARIABLE):
         text, where = environment[VARIABLE], "variable"
     elif key_file or environment.get(FILE_VARIABLE):
@@ -169,7 +168,7 @@ def make_key(path: Path, environment: Mapping[str, str], key_file: Path | None) 
             )
         text, where = _from_file(str(file)) or _write_key(file), str(file)
     else:
-        text, where = secrets.token_hex(32), "keychain"
+        text, where = os.urandom(32).hex(), "keychain"
         _keychain_set(path, text)
     key = _as_key(text, salt)
     return key, KeyNote(check_of(key), salt, where, _public(key))
@@ -216,7 +215,7 @@ def _from_file(name: str | None) -> str | None:
 
 
 def _write_key(file: Path) -> str:
-    text = secrets.token_hex(32)
+    text = os.urandom(32).hex()
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:

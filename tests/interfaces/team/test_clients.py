@@ -1,5 +1,7 @@
 """Two people with a command line, hooks and homes of their own, and a team server between them."""
 
+import json
+
 import anyio
 from mcp import Client
 from mcp_types import Implementation
@@ -9,6 +11,7 @@ from recollect.config import load_settings
 from recollect.interfaces.engine_pool import EngineOpener
 from recollect.interfaces.mcp.requests import McpRequests
 from recollect.interfaces.mcp.server import build_server
+from recollect.remote.operations import OPERATIONS
 from team_people import Host
 
 
@@ -175,8 +178,61 @@ def test_local_memories_move_after_a_preview_and_can_be_taken_back(team, person)
 
     assert ada.run("team", "migrate", "--undo").code == 0
     assert ada.run("list", "--json").json["memories"] == []
+
+    again = ada.run("team", "migrate", "--yes", "--visibility", "team", "--json").json["report"]
+    assert (again["sent"], again["missing"]) == (2, [])
+    assert {memory["visibility"] for memory in ada.run("list", "--json").json["memories"]} == {"team"}
     ada.run("logout")
     assert len(ada.run("list", "--json").json["memories"]) == 2
+
+
+def test_links_move_to_the_team_and_back_with_their_memories(team, person, tmp_path):
+    ada, other = person("ada"), person("other")
+    names = [
+        ada.run("remember", text, "--kind", "fact", "--json").json["id"]
+        for text in ("Tests need a running Redis", "The search index is rebuilt nightly")
+    ]
+    ada.run("link", *names)
+    ada.run("login", team.address, "--token", team.new_team().token, "--yes")
+
+    moved = ada.run("team", "migrate", "--yes", "--visibility", "team", "--json").json["report"]
+    again = ada.run("team", "migrate", "--yes", "--json").json["report"]
+    ada.run("team", "export", str(tmp_path / "all.json"))
+    brought = other.run("import", str(tmp_path / "all.json"))
+    undone = ada.run("team", "migrate", "--undo")
+
+    assert (moved["sent"], moved["links"], again["sent"]) == (2, 1, 0)
+    assert brought.code == 0, brought.err
+    assert brought.out == "Imported 2 memories, 1 link.\n"
+    assert undone.code == 0, undone.err
+    assert ada.run("list", "--json").json["memories"] == []
+
+
+def test_an_older_server_takes_and_gives_memories_without_their_links(team, person, tmp_path, monkeypatch):
+    ada = person("ada")
+    names = [
+        ada.run("remember", text, "--kind", "fact", "--json").json["id"]
+        for text in ("Tests need a running Redis", "The search index is rebuilt nightly")
+    ]
+    ada.run("link", *names)
+    ada.run("login", team.address, "--token", team.new_team().token, "--yes")
+    older = {name: each for name, each in OPERATIONS.items() if not name.endswith("_links")}
+
+    with monkeypatch.context() as patch:
+        patch.setattr("recollect.interfaces.team.app.OPERATIONS", older)
+        moved = ada.run("team", "migrate", "--yes", "--visibility", "team")
+        written = ada.run("team", "export", str(tmp_path / "all.json"))
+        lines = ada.run("team", "export", str(tmp_path / "all.jsonl"))
+
+    for each in (moved, written, lines):
+        assert each.code == 0, each.err
+    assert "Moved 2 memories and 0 links" in moved.out
+    assert "The links between memories stay here: the server needs an upgrade" in moved.err
+    assert "The links between memories are left out: the server needs an upgrade" in written.err
+    assert "links" not in lines.err
+    document = json.loads((tmp_path / "all.json").read_text())
+    assert (len(document["memories"]), document["links"]) == (2, [])
+    assert ada.run("team", "migrate", "--yes", "--json").json["report"]["links"] == 1
 
 
 def test_an_export_of_the_team_can_be_imported_into_a_local_store(ada, ben, tmp_path):
@@ -199,6 +255,18 @@ def test_people_tokens_and_projects_are_listed(ada, ben):
     assert ada.run("team", "members").out.splitlines()[0].startswith("Ada  owner")
     assert "person" in ada.run("team", "token", "list", "--everybody").out
     assert "shop  everybody" in ben.run("team", "projects").out
+
+
+def test_an_admin_checks_the_audit_log_of_the_team(ada, ben):
+    ben.run("remember", "Tests need a running Redis", "--visibility", "team")
+
+    checked = ada.run("audit", "verify")
+    refused = ben.run("audit", "verify")
+
+    assert checked.code == 0, checked.err
+    assert "no entry was altered" in checked.out
+    assert refused.code == 1
+    assert "Only an admin" in refused.err
 
 
 def test_in_a_folder_of_a_closed_project_one_keeps_what_is_ones_own(ada, ben):

@@ -165,3 +165,21 @@ def test_the_id_of_what_one_may_not_see_is_refused_like_any_other(team, ada):
         ben.call("adopt", records=[m.as_json(private)])
 
     assert ada.call("get", name=private.id) == private
+
+
+@pytest.mark.parametrize(
+    ("when", "status"),
+    [
+        ("2026-01-01T00:00:00", 200),
+        ("0001-01-01T00:00:00", 200),
+        ("0001-01-01T00:00:00+14:00", 422),
+        ("9999-12-31T23:59:59-14:00", 422),
+    ],
+)
+def test_a_time_without_a_zone_is_utc_and_one_out_of_range_is_refused(team, ada, when, status):
+    draft = {"content": "Tests need Redis", "kind": "fact", "created_by": "agent:claude", "said_at": when}
+
+    for operation, arguments in (("search", {"query": "x", "as_of": when}), ("learn", {"draft": draft})):
+        place = {"keys": ["remote:example.com/team/shop"]}
+        body = json.dumps({"arguments": arguments, "place": place}).encode()
+        assert post(team.address, f"/api/v1/{operation}", body, ada.token)[0] == status, operation

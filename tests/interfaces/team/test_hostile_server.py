@@ -16,6 +16,8 @@ from recollect.errors import BadSetting, Offline, RecollectError, TeamError, Tok
 from recollect.remote import client as client_module
 from recollect.remote.client import TeamClient, checked_address
 from recollect.remote.login import Login, write_login
+from recollect.remote.outbox import Outbox
+from recollect.remote.wire import Place
 
 HEAD = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
 
@@ -222,3 +224,19 @@ def test_words_of_a_server_do_not_reach_the_terminal_as_commands(stranger, home)
 
     assert code == 1 and "evil Second line" in printed
     assert not set("\x1b\x07\u202e") & set(printed)
+
+
+@pytest.mark.parametrize("status", ["404 Not Found", "500 Internal Server Error", "302 Found"])
+def test_what_an_agent_learnt_waits_while_something_else_answers_at_the_address(stranger, home, status):
+    page = b"<html>nginx</html>"
+    proxy = stranger(f"HTTP/1.1 {status}\r\ncontent-length: {len(page)}\r\n\r\n".encode() + page)
+    client = TeamClient(proxy.address, "rct_x")
+    outbox = Outbox(home, home / "recollect.db")
+    outbox.add("remember", {"content": "Tests need Redis"}, Place(), "agent:claude", "k1")
+
+    with pytest.raises(Offline, match="not as a team server does"):
+        client.call("whoami", {})
+    outbox.deliver(client.call)
+
+    assert outbox.waiting()
+    client.close()

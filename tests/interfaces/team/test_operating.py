@@ -7,9 +7,11 @@ import threading
 
 import pytest
 
+import recollect.model as m
 from bench.local_postgres import OWNER, SERVER
 from fakes import FakeEmbedder
 from recollect.errors import Refused
+from recollect.interfaces.team.jobs import Jobs
 from recollect.interfaces.team.server import JsonFormatter
 from recollect.remote.client import TeamClient
 from recollect.store.postgres.team import PostgresTeam
@@ -143,3 +145,32 @@ def test_the_tables_are_updated_while_the_server_runs(team, postgres, person):
     assert [hit.memory.id for hit in ada.call("search", query="redis").results] == [before.id]
     assert ada.call("remember", content="Prices are in cents", visibility="team").id
     assert len(team.backend.directory.people(ada.tenant)) == 1
+
+
+def test_a_mistake_in_noting_searches_does_not_end_the_server(team, monkeypatch):
+    monkeypatch.setattr("recollect.interfaces.team.app.NOTED_SECONDS", 0.01)
+    rounds, tried_again = [], threading.Event()
+
+    def fail():
+        rounds.append(len(rounds))
+        if len(rounds) > 1:
+            tried_again.set()
+        raise KeyError("our mistake")
+
+    monkeypatch.setattr(team.app.engines, "process_searches", fail)
+    ada = team.new_team()
+
+    assert tried_again.wait(10)
+    assert ada.call("whoami").name == "Ada"
+
+
+def test_jobs_are_run_soon_after_the_start(team, monkeypatch):
+    monkeypatch.setattr("recollect.interfaces.team.jobs.FIRST_SECONDS", 0.0)
+    ran = threading.Event()
+    jobs = Jobs(team.backend, m.utc_now)
+    monkeypatch.setattr(jobs, "run_once", ran.set)
+
+    jobs.start()
+
+    assert ran.wait(10)
+    jobs.stop()

@@ -228,6 +228,25 @@ def test_conflicts_between_people_keep_both(team):
     assert len(ada.call("conflicts")) == len(ben.call("conflicts")) == 1
 
 
+def test_an_export_goes_through_pages_from_the_last_memory_or_by_offset(team, monkeypatch):
+    monkeypatch.setattr("recollect.remote.administration.PAGE", 2)
+    ada = team.new_team()
+    ada.call("adopt", records=[{"content": f"Port {number} is open"} for number in range(5)])
+
+    def pages(**where):
+        page = ada.call("export", **where)
+        yield [memory.content for memory in page.memories]
+        if page.next is not None:
+            yield from pages(**({"after": page.after} if "after" in where else {"offset": page.next}))
+
+    expected = [
+        ["Port 0 is open", "Port 1 is open"],
+        ["Port 2 is open", "Port 3 is open"],
+        ["Port 4 is open"],
+    ]
+    assert list(pages(after="")) == list(pages()) == expected
+
+
 def test_health_metrics_and_document_need_no_token_and_tell_no_content(team):
     ada = team.new_team()
     ada.call("remember", content="Quarterly numbers are in the vault", visibility="team")
@@ -239,7 +258,8 @@ def test_health_metrics_and_document_need_no_token_and_tell_no_content(team):
     assert 'recollect_requests_total{operation="remember",status="200"} 1' in metrics
     assert "vault" not in metrics
     paths = json.loads(anyone.request("GET", "/api/v1/openapi.json"))["paths"]
-    assert {"/api/v1/remember", "/api/v1/search"} <= set(paths)
+    assert {"/api/v1/remember", "/api/v1/search", "/api/v1/join", "/api/v1/sign-in"} <= set(paths)
+    assert {"/api/v1/events", "/health", "/ready", "/metrics"} <= set(paths)
     anyone.close()
 
 

@@ -122,7 +122,7 @@ def test_nothing_of_a_person_is_left_in_what_others_did_with_it(team, postgres):
     assert "ebrafish" not in left
     assert "Benedikt" not in left
     assert erasure.rows["answers to others"] >= 6
-    with pytest.raises(Refused, match="This was written"):
+    with pytest.raises(Refused, match="done already"):
         cleo.call("feedback", name=his, helpful=True, key="again")
     again = ada.call("remember", content="Tests need Redis", visibility="team", kind="fact", key="hers")
     assert again.id == hers  # answers that tell nothing of the person stay
@@ -241,6 +241,41 @@ def test_a_team_decides_how_long_it_keeps_what_it_stores(team, ada, ben, clock):
     clock.advance(days=8)
     team.app.jobs.run_once()
     assert ada.run("show", old).code == 1
+
+
+def test_answers_counts_and_old_invitations_are_not_kept_for_ever(team, clock, postgres):
+    ada = team.new_team()
+    ada.call("remember", content="Zebrafish are striped", key="k1")
+    ada.call("invite", name="Benedikt")
+    team.backend.directory.count_use(ada.tenant, ada.id, clock().date().isoformat(), "writes")
+    before = everything_in(postgres, ada.tenant)
+    assert "Benedikt" in before and ",writes," in before and before.count("Zebrafish") == 2
+
+    clock.advance(days=40)
+    team.app.jobs.run_once()
+
+    left = everything_in(postgres, ada.tenant)
+    assert "Benedikt" not in left and ",writes," not in left and "k1" not in left
+    assert left.count("Zebrafish") == 2  # the memory and its summary
+
+
+def test_a_job_that_fails_for_one_team_is_done_for_the_others(team, clock, monkeypatch):
+    ada, eve = team.new_team("Shop"), team.new_team("Bank", "Eve")
+    gone = [team.add(owner, "Ben") for owner in (ada, eve)]
+    for person in gone:
+        person.call("erase_me", confirm="Ben")
+    erase = team.backend.directory.erase
+    monkeypatch.setattr(
+        team.backend.directory,
+        "erase",
+        lambda tenant, user, at: erase(tenant, user, at) if tenant == eve.tenant else {}["our mistake"],
+    )
+    clock.advance(days=31)
+
+    team.app.jobs.run_once()
+
+    assert [erasure.done_at is not None for erasure in eve.call("erasures")] == [True]
+    assert [erasure.done_at for erasure in ada.call("erasures")] == [None]
 
 
 def test_jobs_of_one_team_leave_the_others_alone(team, clock):

@@ -61,6 +61,36 @@ def test_a_stranger_a_refusal_and_somebody_who_was_removed_do_not_get_in(team, a
     assert ben.run("login", team.address, "--oidc", "--yes").code == 1
 
 
+def test_somebody_who_was_removed_is_invited_again(team, ada, person):
+    ben = person("ben")
+    for _ in range(2):
+        code = ada.run("team", "invite", "Ben", "--json").json["code"]
+        joined = ben.run("login", team.address, "--oidc", "--code", code, "--yes")
+        assert joined.code == 0, joined.err
+        ben.run("logout")
+        assert ben.run("login", team.address, "--oidc", "--yes").code == 0
+        ben.run("logout")
+        ada.run("team", "remove", "Ben")
+
+
+def test_one_identity_is_in_two_teams_and_signs_in_to_the_one_it_joined_last(team, ada, person):
+    ben, eve = person("ben"), team.new_team("Bank", "Eve")
+    shop = ada.run("team", "invite", "Ben", "--json").json["code"]
+    ben.run("login", team.address, "--oidc", "--code", shop, "--yes")
+    ben.run("logout")
+
+    joined = ben.run("login", team.address, "--oidc", "--code", eve.call("invite", name="Ben").code, "--yes")
+    assert "Ben (member) in Bank" in ben.run("whoami").out, joined.err
+    ben.run("logout")
+    ben.run("login", team.address, "--oidc", "--yes")
+    assert "Ben (member) in Bank" in ben.run("whoami").out
+    ben.run("logout")
+
+    again = eve.call("invite", name="Benedikt").code
+    assert "already" in ben.run("login", team.address, "--oidc", "--code", again, "--yes").err
+    assert [person.name for person in eve.call("members")] == ["Eve", "Ben"]
+
+
 def _unsigned(provider):
     _, body, _ = provider.id_token().split(".")
     header = base64.urlsafe_b64encode(json.dumps({"alg": "none", "kid": "k1"}).encode()).rstrip(b"=").decode()

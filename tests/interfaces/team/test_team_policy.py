@@ -132,7 +132,7 @@ def test_an_agent_on_a_team_server_may_do_or_propose_the_rest(ada, agent):
         agent("remember", place, content=OTHER).id,
     )
     before = ada.call("get", place=place, name=said)
-    for operation in (Operation.FORGET, Operation.CONTRADICT):
+    for operation in (Operation.FORGET, Operation.CONTRADICT, Operation.SUPERSEDE):
         assert not is_refused(agent, operation, place, said, other)
     kinds = {question.review.kind for question in ada.call("questions", place=place)}
     assert kinds == {"forget", "contradiction"}
@@ -171,7 +171,7 @@ def test_an_agent_reads_its_project_and_speaks_for_nobody(ada, agent):
 
     said = agent("remember", here, content="Builds need Node 22", created_by="user", source="user_corrected")
 
-    for operation in ("list", "search", "export", "my_data", "changes"):
+    for operation in ("list", "search", "export", "changes"):
         arguments = {"query": "when does the vault open"} if operation == "search" else {}
         if operation in ("list", "search", "changes"):
             arguments["all_projects"] = True

@@ -190,6 +190,22 @@ class TestTokens:
         with pytest.raises(TokenRefused):
             here.identify(header)
 
+    def test_the_token_of_somebody_who_was_removed_is_refused(self, team):
+        ada = team.new_team()
+        ben = team.add(ada, "Ben", Role.MEMBER)
+        now = [0.0]
+        here = Verifier(team.backend.directory, m.utc_now, lambda: now[0])
+        header = f"Bearer {ben.token}"
+        assert here.identify(header).user == ben.id
+
+        ada.call("remove_member", person="Ben")
+        now[0] = KNOWN_SECONDS
+
+        with pytest.raises(TokenRefused):
+            here.identify(header)
+        with pytest.raises(TokenRefused):
+            ben.call("count")
+
     def test_whoever_tries_many_tokens_costs_no_more_queries_and_holds_up_nobody(self, team):
         ada = team.new_team()
         now, asked = [0.0], []

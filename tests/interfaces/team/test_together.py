@@ -101,6 +101,21 @@ def ask(team, person, question, project=None):
     store.close()
 
 
+def test_one_person_who_says_again_that_something_does_not_help_counts_once(team):
+    ada = team.new_team()
+    ben, cleo = team.add(ada, "Ben"), team.add(ada, "Cleo")
+    hers = ada.call("remember", content="Deploys run on Fridays", visibility="team", kind="convention").id
+
+    for _ in range(10):
+        ben.call("feedback", name=hers, helpful=False)
+        ben.call("feedback", name=hers, helpful=False, actor="agent:claude", session="s1")
+    once = ada.call("get", name=hers).confidence
+    cleo.call("feedback", name=hers, helpful=False)
+    twice = ada.call("get", name=hers).confidence
+
+    assert 1 > once > twice > 0
+
+
 def test_analytics_say_what_many_run_into_and_nothing_about_few(team):
     ada = team.new_team()
     others = [team.add(ada, f"Person {number}") for number in range(5)]
@@ -142,3 +157,39 @@ def test_analytics_are_shown(ada, ben):
 
     assert "The staging database is reset at night" in said
     assert "Fewer than five people" in said
+
+
+FIXTURE = "The payment tests of the shop take all of their orders from a fixture file"
+REDIS = "The payment tests of the shop run against a Redis container of their own"
+AGENT = ("--created-by", "agent:claude")
+
+
+def relate(person, new):
+    """Answer as an agent does: its memory takes the place of the first that it was shown."""
+    return person.run("link", new["id"], new["close_to"][0]["id"], "--relation", "supersedes", *AGENT)
+
+
+def test_an_agent_is_shown_what_another_persons_agent_recorded_and_does_not_replace_it(ada, ben):
+    old = ben.run("remember", FIXTURE, *AGENT, "--json").json["id"]
+
+    new = ada.run("remember", REDIS, *AGENT, "--json").json
+    said = relate(ada, new)
+
+    assert new["close_to"] == [{"id": old, "said_by": "Ben", "text": FIXTURE}]
+    assert said.code == 0 and "contradicts" in said.out
+    (conflict,) = ben.run("conflicts", "--json").json["conflicts"]
+    assert {conflict["a"]["id"], conflict["b"]["id"]} == {old, new["id"]}
+    assert ben.run("show", old, "--json").json["memory"]["state"] == "active"
+
+
+def test_an_agent_replaces_what_an_agent_of_the_same_person_recorded_and_that_is_undone(ada):
+    old = ada.run("remember", FIXTURE, *AGENT, "--json").json["id"]
+
+    new = ada.run("remember", REDIS, *AGENT, "--json").json
+    said = relate(ada, new)
+    listed = [memory["id"] for memory in ada.run("list", "--json").json["memories"]]
+    ada.run("undo", ada.run("changes", "--json").json[0]["id"])
+
+    assert said.out == f"{new['id']} took the place of {old}\n"
+    assert listed == [new["id"]]
+    assert ada.run("show", old, "--json").json["memory"]["state"] == "active"

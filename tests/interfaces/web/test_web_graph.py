@@ -3,18 +3,9 @@
 import json
 from itertools import pairwise
 
-import pytest
 from playwright.sync_api import expect
 
 import recollect.model as m
-from recollect.memory.search import channels
-
-
-@pytest.fixture(autouse=True)
-def patient_search(monkeypatch):
-    """Let searches finish on a busy machine: what is found must not depend on its load."""
-    for name in channels.DEADLINES_MS:
-        monkeypatch.setitem(channels.DEADLINES_MS, name, 60_000.0)
 
 
 def fill(engine):

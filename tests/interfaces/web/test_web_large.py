@@ -4,18 +4,10 @@ import pytest
 from playwright.sync_api import expect
 
 from recollect.engine import Engine
-from recollect.memory.search import channels
 from recollect.store.sqlite.connection import connect
 from web_site import WebSite
 
 COUNT = 100_000
-
-
-@pytest.fixture(autouse=True)
-def patient_search(monkeypatch):
-    """Let searches finish on a busy machine: what is found must not depend on its load."""
-    for name in channels.DEADLINES_MS:
-        monkeypatch.setitem(channels.DEADLINES_MS, name, 60_000.0)
 
 
 @pytest.fixture

@@ -12,15 +12,7 @@ from urllib.request import HTTPCookieProcessor, Request, build_opener
 import pytest
 
 from recollect.engine import Engine
-from recollect.memory.search import channels
 from web_site import Reader
-
-
-@pytest.fixture(autouse=True)
-def patient_search(monkeypatch):
-    """Let searches finish on a busy machine: what is found must not depend on its load."""
-    for name in channels.DEADLINES_MS:
-        monkeypatch.setitem(channels.DEADLINES_MS, name, 60_000.0)
 
 
 def test_an_encrypted_store_is_shown_searched_and_changed(home, folder, clock, embedder, tmp_path):

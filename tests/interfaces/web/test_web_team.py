@@ -321,6 +321,16 @@ def test_an_admin_manages_people_and_a_member_cannot(site, ada, ben, browse):
     assert member.send("GET", "/")[0] == 401
 
 
+def test_an_admin_withdraws_an_invitation_and_a_member_cannot(site, ada, ben, browse):
+    invite = ada.call("invite", name="Eve").id
+
+    browse(ben).post("/team/withdraw", invite=invite)
+    assert "Eve" in browse(ada).read("/team")
+    browse(ada).post("/team/withdraw", invite=invite)
+
+    assert "Eve" not in browse(ada).read("/team")
+
+
 def test_a_project_is_shown_to_chosen_people_only(site, ada, ben, browse):
     ada.call("remember", content="Tests need a running Redis", visibility="project")
     project = ada.call("projects")[0].id

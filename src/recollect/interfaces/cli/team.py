@@ -200,15 +200,22 @@ def serve(
 @click.option(
     "--days", type=click.IntRange(1, 90), default=7, show_default=True, help="How long the code is valid."
 )
+@click.option("--withdraw", is_flag=True, help="Withdraw an invitation that nobody has used.")
 @rendered()
-def invite(cli: CliContext, name: str, role: str, days: int) -> CommandResult:
+def invite(cli: CliContext, name: str, role: str, days: int, withdraw: bool) -> CommandResult:
     """Invite a person. Prints a code that works once.
 
     \b
     recollect team invite Ben
     recollect team invite Rita --role reader
+    recollect team invite Ben --withdraw
     """
     client = client_of(cli)
+    if withdraw:
+        client.call("withdraw_invite", {"name": name})
+        return CommandResult(
+            {"withdrawn": name}, lambda: click.echo(f"The invitation of {name} is withdrawn.")
+        )
     made = client.call("invite", {"name": name, "role": role, "days": days})
 
     def text() -> None:
@@ -550,12 +557,15 @@ def migrate(
             )
             return
         click.echo(
-            f"Moved {output.count(report.sent, 'memory', 'memories')}; {report.known} were there already."
+            f"Moved {output.count(report.sent, 'memory', 'memories')} and {output.count(report.links, 'link')};"
+            f" {report.known} were there already."
         )
         for name, why in report.refused:
             click.echo(output.one_line(f"Refused {name}: {why}"), err=True)
         for name in report.missing:
             click.echo(output.one_line(f"Not as it was sent: {name}"), err=True)
+        if report.note:
+            click.echo(report.note, err=True)
 
     return CommandResult({"projects": plans, "report": report}, text)
 
@@ -573,7 +583,7 @@ def migrate(
 def export(cli: CliContext, file: Path, mine: bool, form: str | None) -> CommandResult:
     """Write all memories that you may see to FILE.
 
-    `recollect import` reads JSON lines. With --mine, JSON and Markdown have everything that is stored of you: also your
+    `recollect import` reads it; JSON has the links between memories too. With --mine, JSON and Markdown have everything that is stored of you: also your
     tokens without their secrets, consents, sessions, findings, searches without an answer, changes, what you have hidden,
     and your lines of the audit log.
     """
@@ -586,8 +596,15 @@ def export(cli: CliContext, file: Path, mine: bool, form: str | None) -> Command
     with output.replacing(file) as out:
         out.write(written)
     count = len(data.memories)
+    note = data.note if form == "json" else ""  # the others have no links anyway
     words = f"Wrote {output.count(count, 'memory', 'memories')} to {file}."
-    return CommandResult({"memories": count, "file": str(file)}, lambda: click.echo(words))
+
+    def text() -> None:
+        click.echo(words)
+        if note:
+            click.echo(note, err=True)
+
+    return CommandResult({"memories": count, "file": str(file), **({"note": note} if note else {})}, text)
 
 
 @team.command(name="private-mode")

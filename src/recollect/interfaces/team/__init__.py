@@ -9,7 +9,7 @@ A request takes this path:
    client has checked: redaction, sizes, limits of agents, the project. The database checks who may see and change what.
 4. A write runs in one transaction together with its idempotency key, so that a repeated request is answered and not run.
 
-- `app`: routes, errors and logs
+- `app`: routes, errors and logs; `bodies`: what requests hold
 - `tokens`: bearer tokens and invitation codes; their hashes are what is stored
 - `oidc`: sign-in with an identity provider
 - `limits`: requests per person, agent and tenant

@@ -4,16 +4,16 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import anyio
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
@@ -24,6 +24,7 @@ import recollect.model as m
 from recollect import __version__
 from recollect.context.team import Directory, TeamBackend, TeamStore
 from recollect.engine import Engine
+from recollect.interfaces.team.bodies import CallBody, JoinBody, SignInBody
 from recollect.interfaces.team.engines import CallerEngines, actor_of
 from recollect.interfaces.team.feed import Feed
 from recollect.interfaces.team.jobs import Jobs
@@ -41,12 +42,9 @@ from recollect.remote.wire import (
     API,
     IDEMPOTENCY_HEADER,
     MOST_VECTORS,
-    NOWHERE,
     OLDEST_CLIENT,
     PREFIX,
     VERSION_HEADER,
-    ClientVectors,
-    Place,
     error_json,
     is_too_old,
 )
@@ -90,32 +88,6 @@ _STATUS: dict[type[errors.RecollectError], int] = {  # the first that fits
     errors.StoreError: 503,
     errors.RecollectError: 400,
 }
-
-
-class CallBody(BaseModel):
-    """The body of every operation."""
-
-    model_config = ConfigDict(extra="forbid")
-    place: Place = NOWHERE
-    arguments: dict[str, Any]
-    vectors: ClientVectors | None = None  # made by the client; None = the server makes them
-
-
-class JoinBody(BaseModel):
-    """An invitation code, and what the new token is called."""
-
-    model_config = ConfigDict(extra="forbid")
-    code: Annotated[str, Field(min_length=1, max_length=200)]
-    client: Annotated[str, Field(min_length=1, max_length=100)] = "client"
-
-
-class SignInBody(BaseModel):
-    """An ID token, with an invitation code the first time, and what the new token is called."""
-
-    model_config = ConfigDict(extra="forbid")
-    id_token: Annotated[str, Field(min_length=1, max_length=16 * 1024)]
-    code: Annotated[str, Field(max_length=200)] = ""
-    client: Annotated[str, Field(min_length=1, max_length=100)] = "client"
 
 
 _JOINED = TypeAdapter(Joined)
@@ -213,7 +185,10 @@ class TeamApp:
         """Turn searches into gaps beside the requests: each takes a transaction, for which nobody should wait."""
         while True:
             await anyio.sleep(NOTED_SECONDS)
-            await self._in_thread(self.engines.process_searches)
+            try:
+                await self._in_thread(self.engines.process_searches)
+            except Exception:  # our mistake: a search that is not noted must not end the server
+                logger.exception("searches were not processed")
 
     # the operations
 
@@ -270,12 +245,12 @@ class TeamApp:
         self, operation: Operation, identity: Identity, headers: Mapping[str, str], body: bytes
     ) -> tuple[bytes, Allowance | None]:
         """Run an operation with the rights of the caller; return the JSON of its result, and what is left of the limits."""
-        check_allowed(operation, identity)
+        actor = unquote(headers.get(ACTOR_HEADER, "user")[:400])[:100]
+        check_allowed(operation, identity, actor)
         left = self.limiter.check(identity, is_write=operation.is_write)
         given = CallBody.model_validate_json(body)
         arguments = operation.arguments.model_validate(given.arguments)
         values = {name: getattr(arguments, name) for name in operation.arguments.model_fields}
-        actor = unquote(headers.get(ACTOR_HEADER, "user")[:400])[:100]
         if operation.is_write:
             agent = actor_of(identity, actor).partition(":")[2]
             today = self.quotas.check(identity, agent, len(values.get("records", "x")))
@@ -299,12 +274,13 @@ class TeamApp:
             if not operation.is_write:
                 with call.store.reading_together():
                     return operation.result.dump_json(operation.run(call, **values))
+            digest = _digest(given)
             if operation.in_directory:
-                answer = operation.result.dump_json(operation.run(call, **values))
+                with self._at_most_once(call, operation, key, digest):
+                    answer = operation.result.dump_json(operation.run(call, **values))
                 self.people_changed()
                 return answer
             _embed_first(engine, values)
-            digest = _digest(given)
             with call.store.transaction():
                 if key and (kept := call.store.once(f"{operation.name} {key}")) is not None:
                     return _kept(kept, digest)
@@ -313,6 +289,29 @@ class TeamApp:
                     kept = json.dumps([digest, answer.decode()])
                     call.store.keep_answer(f"{operation.name} {key}", kept, self.clock())
             return answer
+
+    @contextmanager
+    def _at_most_once(self, call: TeamCall, operation: Operation, key: str, digest: str) -> Iterator[None]:
+        """Run the block unless it was run under this key, if its answer is a secret. Raise `Refused` if it was.
+
+        After a failure the key can be used again, unless the database does not answer then either.
+        """
+        if not (key and operation.is_secret):
+            yield
+            return
+        name = f"{operation.name} {key}"
+        with call.store.transaction():
+            if (kept := call.store.once(name)) is not None:
+                _kept(kept, digest, is_secret=True)
+            call.store.keep_answer(name, json.dumps([digest, None]), self.clock())
+        try:
+            yield
+        except Exception:
+            try:
+                call.store.drop_answer(name)
+            except errors.RecollectError:
+                logger.warning("a key stays used", extra={"fields": {"operation": operation.name}})
+            raise
 
     # live updates
 
@@ -380,22 +379,24 @@ class TeamApp:
             return _error(422, _invalid(error))
         except errors.RecollectError as error:
             return _error(status_of(error), error)
+        except ClientDisconnect:
+            return Response(status_code=499)
         return Response(_JOINED.dump_json(joined), media_type="application/json")
 
-    def _verified(self, provider: "OpenIdProvider", given: "SignInBody") -> Joined:
+    def _verified(self, provider: "OpenIdProvider", given: SignInBody) -> Joined:
         self.limiter.check_join()
         identity, at = provider.identity(given.id_token), self.clock()
-        person = self.backend.directory.linked(identity)
-        if person is None and not given.code:
+        person = (
+            self._invited(given.code, identity) if given.code else self.backend.directory.linked(identity)
+        )
+        if person is None:
             raise errors.TokenRefused(
                 "Nobody in a team signs in with this identity yet.",
                 "Ask an admin for an invitation, and give its code with --code once.",
             )
-        if person is None:
-            person = self._invited(given.code, identity)
         return self._joined(person, given.client, at + SIGNED_IN)
 
-    def _accept(self, given: "JoinBody") -> Joined:
+    def _accept(self, given: JoinBody) -> Joined:
         self.limiter.check_join()
         return self._joined(self._invited(given.code), given.client)
 
@@ -455,8 +456,11 @@ class TeamApp:
         return PlainTextResponse(self.metrics.text(self.feed.streams), media_type="text/plain; version=0.0.4")
 
 
-def check_allowed(operation: Operation, identity: Identity) -> None:
-    """Raise `OutOfScope` if the token or the role does not allow the operation, or the person no longer agrees to it."""
+def check_allowed(operation: Operation, identity: Identity, actor: str = "user") -> None:
+    """Raise `OutOfScope` if the token or the role does not allow the operation, or the person no longer agrees to it.
+
+    `actor` is who acts, as the client says: an agent that uses its person's token manages nobody either.
+    """
     if operation.action not in identity.actions:
         raise errors.OutOfScope(
             f"This token does not allow to {operation.name.replace('_', ' ')}.",
@@ -464,7 +468,8 @@ def check_allowed(operation: Operation, identity: Identity) -> None:
         )
     if operation.action != READ and identity.role is Role.READER and not operation.is_personal:
         raise errors.OutOfScope("A reader changes nothing.", "Ask an admin for the role of a member.")
-    if operation.action == ADMIN and not (identity.role.is_admin and not identity.agent):
+    is_agent = m.is_agent(actor_of(identity, actor))
+    if operation.action == ADMIN and (is_agent or not identity.role.is_admin):
         raise errors.OutOfScope("Only an admin may do this.", "Ask an admin of your team.")
     if operation.is_write and not (operation.in_directory or operation.name in _REMOVING):
         check_agrees(identity)
@@ -527,15 +532,22 @@ def _digest(given: CallBody) -> str:
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _kept(kept: str, digest: str) -> bytes:
+def _kept(kept: str, digest: str, *, is_secret: bool = False) -> bytes:
+    """Return the answer that was kept. Raise `Refused` if it is of another request, or has a secret that nobody keeps."""
     of, answer = json.loads(kept)
     if of != digest:
         raise errors.Refused(
             "This idempotency key was used for another request.", "Use a new key for each request."
         )
+    if is_secret:
+        raise errors.Refused(
+            "This was asked for already, and its answer was not kept: it has a secret.",
+            "If you have not got it, withdraw the invitation or revoke the token if there is one, and make another.",
+        )
     if answer is None:
         raise errors.Refused(
-            "This was written, and then somebody of whom it told was erased.", "It needs no repetition."
+            "This was done already, and its answer was not kept: it told of somebody who was erased.",
+            "It needs no repetition.",
         )
     return str(answer).encode()
 

@@ -12,11 +12,14 @@ from recollect.model.team import Identity, Retention, Role
 logger = logging.getLogger("recollect.team")
 
 EVERY_SECONDS = 3600.0
+FIRST_SECONDS = (
+    60.0  # after the start: a server that is restarted every day or hour does its work all the same
+)
 ACTOR = "server"
 
 
 class Jobs:
-    """Runs in a thread, once an hour. Any number of servers can do this on one database: each finds less to do."""
+    """Runs in a thread, a minute after the start and then once an hour. Any number of servers can do this on one database: each finds less to do."""
 
     def __init__(self, backend: TeamBackend, clock: m.Clock) -> None:
         self._backend = backend
@@ -30,19 +33,24 @@ class Jobs:
         self._stopping.set()
 
     def _run(self) -> None:
-        while not self._stopping.wait(EVERY_SECONDS):
+        pause = FIRST_SECONDS
+        while not self._stopping.wait(pause):
+            pause = EVERY_SECONDS
             try:
                 self.run_once()
             except RecollectError as error:  # the database is away: it is tried again
                 logger.warning("a job failed", extra={"fields": {"error": type(error).__name__}})
 
     def run_once(self) -> None:
-        """Do what is due now, one team after the other."""
+        """Do what is due now, one team after the other. What fails for one of them is tried again in an hour."""
         for tenant in self._backend.directory.tenants():
             if self._stopping.is_set():
                 return
-            self._erase(tenant)
-            self._expire(tenant, self._backend.directory.retention(tenant))
+            try:
+                self._erase(tenant)
+                self._expire(tenant, self._backend.directory.retention(tenant))
+            except Exception:  # whatever it is, the other teams wait for their turn
+                logger.exception("a job failed", extra={"fields": {"tenant": tenant}})
 
     def _erase(self, tenant: str) -> None:
         directory, at = self._backend.directory, self._clock()

@@ -51,6 +51,7 @@ class TeamPages:
                 icon="people",
                 actions={
                     "/team/invite": self.invite,
+                    "/team/withdraw": self.withdraw,
                     "/team/role": self.set_role,
                     "/team/flag": self.flag,
                     "/team/remove": self.remove,
@@ -140,6 +141,10 @@ class TeamPages:
             request, "invite", name=request.field("name").strip(), role=request.field("role") or "member"
         )
         return self._team(request, made)
+
+    def withdraw(self, request: WebRequest) -> Response:
+        self._run(request, "withdraw_invite", name=request.field("invite"))
+        return request.done(text("Withdrew the invitation."))
 
     def set_role(self, request: WebRequest) -> Response:
         person, role = self._name(request), request.field("role")

@@ -139,10 +139,13 @@ class PostgresDirectory:
             if role is not Role.OWNER:
                 _refuse_last_owner(db, user)
             db.execute("UPDATE people SET role = %s WHERE user_id = %s", (role, user))
+            _withdraw_invites(db, user, role)
 
     def flag(self, tenant: str, user: str, on: bool) -> None:
         with self._changing_people(tenant) as db:
             db.execute("UPDATE people SET is_new = %s WHERE user_id = %s", (on, user))
+            if on:  # others are told no more of what sessions of theirs have found
+                db.execute("UPDATE sessions SET shared = false WHERE user_id = %s AND shared", (user,))
 
     def remove(self, tenant: str, user: str, at: datetime) -> None:
         with self._changing_people(tenant) as db:
@@ -154,6 +157,7 @@ class PostgresDirectory:
             db.execute(
                 "UPDATE tokens SET revoked_at = %s WHERE user_id = %s AND revoked_at IS NULL", (then, user)
             )
+            _withdraw_invites(db, user, None)
 
     # invitations
 
@@ -172,6 +176,11 @@ class PostgresDirectory:
         with self._service(tenant).reading() as db:
             return [_invite(row) for row in db.execute(query)]
 
+    def withdraw_invite(self, tenant: str, invite: str) -> bool:
+        with self._service(tenant).writing() as db:
+            query = "DELETE FROM invites WHERE id = %s AND accepted_at IS NULL"
+            return db.execute(query, (invite,)).rowcount > 0
+
     def accept(self, code_hash: str, at: datetime, identity: str | None = None) -> Person | None:
         with self._by_secret(code_hash) as db:
             found = db.execute(f"SELECT {_INVITE_COLUMNS} FROM invites").fetchone()
@@ -188,15 +197,12 @@ class PostgresDirectory:
             person = Person(invite.tenant, m.new_id(at), invite.name, invite.role, at, is_flagged=True)
             _put_person(db, person)
             if identity is not None:
-                db.execute(
-                    "INSERT INTO identities (hash, user_id, created_at) VALUES (%s, %s, %s)",
-                    (identity, person.id, m.to_text(at)),
-                )
+                _link_identity(db, identity, person.id, at)
         return person
 
     def linked(self, identity: str) -> Person | None:
         with self._by_secret(identity) as db:
-            found = db.execute("SELECT tenant, user_id FROM identities").fetchall()
+            found = db.execute("SELECT tenant, user_id FROM identities ORDER BY created_at DESC").fetchall()
         for tenant, user in found:
             with self._service(tenant).reading() as db:
                 query = f"SELECT {_PERSON_COLUMNS} FROM people WHERE user_id = %s AND removed_at IS NULL"
@@ -409,6 +415,7 @@ class PostgresDirectory:
             rows["undo images"] = _drop_undo_images(db, user)
             rows["texts told to agents"] = _erase_told(db, user)
             rows["answers to others"] = _erase_answers(db, user)
+            _withdraw_invites(db, user, None)
             for table in _OF_PERSON:
                 rows[table] = db.execute(f"DELETE FROM {table} WHERE user_id = %s", (user,)).rowcount
             db.execute(
@@ -480,6 +487,30 @@ def _refuse_last_owner(db: Connection, user: str) -> None:
     ]
     if owners == [user]:
         raise Refused("The last owner of a team cannot leave.", "Make somebody else an owner first.")
+
+
+def _withdraw_invites(db: Connection, user: str, role: Role | None) -> None:
+    """Withdraw the unused invitations that a person could no longer make: they might use one themselves."""
+    if role is Role.OWNER:
+        return
+    query = "DELETE FROM invites WHERE invited_by = %s AND accepted_at IS NULL"
+    kept = " AND role = 'owner'" if role is Role.ADMIN else ""
+    db.execute(query + kept, (user,))
+
+
+def _link_identity(db: Connection, identity: str, user: str, at: datetime) -> None:
+    """Let a person sign in with an identity, which somebody who has left may have used. Raise `Refused` if somebody uses it."""
+    query = (
+        "SELECT count(*) FROM identities i JOIN people p ON p.user_id = i.user_id"
+        " WHERE i.hash = %s AND p.removed_at IS NULL"
+    )
+    if number(db, query, (identity,)):
+        raise Refused("Somebody in this team signs in with this identity already.", "Sign in without --code.")
+    db.execute("DELETE FROM identities WHERE hash = %s", (identity,))
+    db.execute(
+        "INSERT INTO identities (hash, user_id, created_at) VALUES (%s, %s, %s)",
+        (identity, user, m.to_text(at)),
+    )
 
 
 def _put_person(db: Connection, person: Person) -> None:

@@ -1,7 +1,7 @@
 """Clearing a whole project, and permanently deleting what was forgotten long ago."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import recollect.model as m
 from recollect.model.team import Identity
@@ -20,7 +20,6 @@ _LEARNT = [
     "episodes_seen",
 ]  # settings
 _DECIDED = ["memory", "auto", "preset"]  # decisions of a user about a project, which outlive it
-ANSWERS_KEPT = timedelta(days=7)  # a client that was offline for longer asks what happened instead
 
 
 def clear(
@@ -79,15 +78,16 @@ def forget_unused(db: Connection, before: datetime, at: datetime, seq: int) -> l
 
 
 def is_due(db: Connection, before: datetime) -> bool:
-    """Return whether something was forgotten before then. Fast: it reads an index of forgotten rows only."""
+    """Return whether something was forgotten before then, or an answer is as old."""
     then = m.to_text(before)
     query = (
         "SELECT (EXISTS (SELECT 1 FROM memories WHERE deleted_at < %s)"
         " OR EXISTS (SELECT 1 FROM settings WHERE name = %s AND value::json ->> 'at' < %s)"
+        " OR EXISTS (SELECT 1 FROM answers WHERE at < %s)"
         " OR EXISTS (SELECT 1 FROM changes c WHERE c.at < %s"
         " AND c.id = (SELECT min(change) FROM change_parts)))::int"  # ids sort by time
     )
-    return bool(number(db, query, (then, m.FORGOTTEN_SETTING, then, then)))
+    return bool(number(db, query, (then, m.FORGOTTEN_SETTING, then, then, then)))
 
 
 def overdue(db: Connection, before: datetime, identity: Identity) -> list[tuple[int, str, str]]:
@@ -114,9 +114,9 @@ def erase_traces(db: Connection, memories: Sequence[tuple[str, str]]) -> None:
 
 
 def purge(db: Connection, memories: Sequence[tuple[int, str, str]], before: datetime) -> int:
-    """Delete the memories, and messages, answers and projects forgotten before then; return how many messages.
+    """Delete the memories, and what was forgotten or kept for a time before then; return how many messages.
 
-    Nothing of it is recorded for undo.
+    These are messages, answers, counts of use, invitations and settings of projects. Nothing of it is recorded for undo.
     """
     then = m.to_text(before)
     if memories:
@@ -138,6 +138,8 @@ def purge(db: Connection, memories: Sequence[tuple[int, str, str]], before: date
     messages = db.execute("DELETE FROM messages WHERE forgotten_at < %s", (then,)).rowcount
     db.execute("UPDATE change SET message_purge = message_purge + %s", (int(messages > 0),))
     db.execute("DELETE FROM answers WHERE at < %s", (then,))
+    db.execute("DELETE FROM usage WHERE period < %s", (then[:10],))
+    db.execute("DELETE FROM invites WHERE expires_at < %s", (then,))
     _purge_projects(db, then)
     return messages
 

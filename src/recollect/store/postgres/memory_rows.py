@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -22,8 +23,8 @@ def memory_row(memory: m.Memory) -> tuple[tuple[Any, ...], dict[str, str]]:
     snippets: dict[str, str] = {}
     bare = replace(
         memory,
-        provenance=tuple(_without(entry, "snippet", snippets) for entry in memory.provenance),
-        reinforcements=tuple(_without(entry, "said", snippets) for entry in memory.reinforcements),
+        provenance=_without(memory.provenance, "snippet", snippets),
+        reinforcements=_without(memory.reinforcements, "said", snippets),
     )
     row = rows.memory_row(bare)
     if any("\\u0000" in row[place] and _NUL.search(row[place]) for place in _JSON):
@@ -39,25 +40,33 @@ def memory_from(row: Sequence[Any]) -> m.Memory:
         return memory
     return replace(
         memory,
-        provenance=tuple(_with(entry, "snippet", snippets) for entry in memory.provenance),
-        reinforcements=tuple(_with(entry, "said", snippets) for entry in memory.reinforcements),
+        provenance=_with(memory.provenance, "snippet", snippets),
+        reinforcements=_with(memory.reinforcements, "said", snippets),
     )
 
 
-def _without(entry: _Entry, field: str, snippets: dict[str, str]) -> _Entry:
-    text = getattr(entry, field)
-    if not text:
-        return entry
+def _without(entries: Sequence[_Entry], field: str, snippets: dict[str, str]) -> tuple[_Entry, ...]:
     empty: dict[str, Any] = {field: ""}
-    bare = replace(entry, **empty)
-    snippets[_mark(bare)] = text
-    return bare
+    bare = [replace(entry, **empty) if getattr(entry, field) else entry for entry in entries]
+    for entry, mark in zip(entries, _marks(bare), strict=True):
+        if text := getattr(entry, field):
+            snippets[mark] = text
+    return tuple(bare)
 
 
-def _with(entry: _Entry, field: str, snippets: dict[str, str]) -> _Entry:
-    said: dict[str, Any] = {field: snippets.get(_mark(entry))}
-    return replace(entry, **said) if said[field] else entry
+def _with(entries: Sequence[_Entry], field: str, snippets: dict[str, str]) -> tuple[_Entry, ...]:
+    texts: list[dict[str, Any]] = [{field: snippets.get(mark)} for mark in _marks(entries)]
+    return tuple(
+        replace(entry, **text) if text[field] else entry for entry, text in zip(entries, texts, strict=True)
+    )
 
 
-def _mark(entry: m.Provenance | m.Reinforcement) -> str:
-    return hashlib.blake2b(m.dumps(entry).encode(), digest_size=12).hexdigest()
+def _marks(entries: Sequence[m.Provenance | m.Reinforcement]) -> list[str]:
+    """Return the mark of each entry, which says nothing of its text. Equal entries are numbered from the second on."""
+    marks: list[str] = []
+    seen: Counter[str] = Counter()
+    for entry in entries:
+        mark = hashlib.blake2b(m.dumps(entry).encode(), digest_size=12).hexdigest()
+        marks.append(f"{mark}:{seen[mark]}" if seen[mark] else mark)
+        seen[mark] += 1
+    return marks

@@ -230,9 +230,11 @@ class PostgresStore:
     def count_page(self, view: m.View, which: m.MemoryFilter) -> int:
         return self._number("SELECT count(*) FROM memories m WHERE ", *passing(view, which))
 
-    def iter_memories(self, view: m.View) -> Iterator[m.Memory]:
+    def iter_memories(self, view: m.View, after: str = "", user: str | None = None) -> Iterator[m.Memory]:
         where, params = shown_in(view)
-        last = ""
+        if user is not None:
+            where, params = f"{where} AND m.user_id = %s", (*params, user)
+        last = after
         while True:
             page = self._memories(f"WHERE {where} AND m.id > %s ORDER BY m.id LIMIT {_PAGE}", *params, last)
             yield from page
@@ -748,6 +750,10 @@ class PostgresStore:
         with self._db.writing() as db:
             query = "INSERT INTO answers (user_id, key, answer, at) VALUES (%s, %s, %s, %s)"
             db.execute(query, (self.user_id, key, answer, m.to_text(at)))
+
+    def drop_answer(self, key: str) -> None:
+        with self._db.writing() as db:
+            db.execute("DELETE FROM answers WHERE user_id = %s AND key = %s", (self.user_id, key))
 
     # audit
 

@@ -233,9 +233,11 @@ class SqliteStore:
         with self._db.reading() as db:
             return int(db.execute(f"SELECT count(*) FROM memories m WHERE {where}", params).get)
 
-    def iter_memories(self, view: m.View) -> Iterator[m.Memory]:
+    def iter_memories(self, view: m.View, after: str = "", user: str | None = None) -> Iterator[m.Memory]:
         where, params = shown_in(view)
-        last = ""
+        if user is not None:
+            where, params = f"{where} AND m.user_id = ?", (*params, user)
+        last = after
         while True:
             page = self._memories(f"WHERE {where} AND m.id > ? ORDER BY m.id LIMIT {_PAGE}", *params, last)
             yield from page
