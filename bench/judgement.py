@@ -17,8 +17,17 @@ DATA = Path(__file__).parent / "data"
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "data" / "traces"
 HALVES = ("dev", "unseen", "dev3", "blind", "dev4", "blind4")
 SEEN = HALVES  # of the others only totals are printed
-PAIR_HALVES = (*HALVES, "dev5", "blind5", "dev6")
-SECRET_HALVES = ("dev", "unseen", "dev5", "blind5", "dev6")
+PAIR_HALVES = (*HALVES, "dev5", "blind5", "dev6", "dev7")
+SECRET_HALVES = ("dev", "unseen", "dev5", "blind5", "dev6", "dev7")
+
+# What the other statements of a group are to the first. The second contradiction shares as few words with it as possible.
+GROUP_LABELS = {
+    "same": "duplicate",
+    "contra": "contradiction",
+    "contra2": "contradiction",
+    "rel": "related",
+    "rel2": "related",
+}
 
 _FILES = {"dev": "dev2"}  # an older set was called dev before
 _ALPHABETS = {
@@ -41,6 +50,15 @@ class LabelledPair(NamedTuple):
     category: str  # `refines`: a related statement that narrows the other one
     old: str
     new: str
+
+
+class StatementGroup(NamedTuple):
+    """A statement, and others about the same matter by the same author."""
+
+    author: int
+    project: int
+    statement: str
+    others: dict[str, str]  # by sort: a field of `GROUP_LABELS`
 
 
 class LabelledText(NamedTuple):
@@ -92,6 +110,16 @@ def transcripts(half: str) -> list[JudgedTranscript]:
             folders[row["origin"]] / row["file"], row["keep"], row["may"], row["drop"], row.get("records", [])
         )
         for row in _rows(f"transcripts_{half}.jsonl")
+    ]
+
+
+def groups() -> list[StatementGroup]:
+    """Return the groups of statements, project by project."""
+    return [
+        StatementGroup(
+            row["author"], row["project"], row["a"], {sort: row[sort] for sort in GROUP_LABELS if sort in row}
+        )
+        for row in _rows("groups.jsonl")
     ]
 
 

@@ -6,6 +6,8 @@
     python -m bench verdicts --projects        the memories of eight invented projects: what a year of work is asked about
     python -m bench verdicts --half blind      another half of the pairs: look once, when all is done
     python -m bench verdicts --pairs FILE…     other pairs {label, a, b} as JSON lines
+    python -m bench verdicts --groups 120      pairs from so many of 2,160 groups of statements, by sort
+    python -m bench verdicts --shown           what an agent that records such a statement is shown of the others
 
 Subjects and frames state nothing that contradicts another, so nothing may be superseded; each pair that was is listed.
 Of pairs, `a` is remembered first and `b` after it, each pair in a session of its own, and then all are consolidated.
@@ -26,7 +28,10 @@ from bench import judgement
 from bench.statements import statements
 from recollect import Engine
 from recollect.config import load_settings
+from recollect.context.embedder import Embedder
 from recollect.embed.inference import open_inference
+from recollect.embed.open import open_embedder
+from recollect.memory import ranking
 from recollect.memory.maintenance.merge import SAME
 
 SUBJECTS = 2_000  # over all repositories, the newest of each
@@ -201,6 +206,43 @@ def read_pairs(path: Path) -> list[tuple[str, str, str]]:
     return [(row["label"], row["a"], row["b"]) for row in rows]
 
 
+def group_pairs(most: int) -> dict[str, list[tuple[str, str, str]]]:
+    """Return the pairs of `most` groups, spread evenly over authors and projects, by sort."""
+    known = judgement.groups()
+    chosen = known[:: max(1, len(known) // most)][:most]
+    return {
+        sort: [(label, group.statement, group.others[sort]) for group in chosen if sort in group.others]
+        for sort, label in judgement.GROUP_LABELS.items()
+    }
+
+
+def shown_figures(
+    groups: Sequence[judgement.StatementGroup], embedder: Embedder, least: float = ranking.CLOSE_COSINE
+) -> dict[str, Any]:
+    """Return for each sort of statement how often its first one is shown to an agent that records it, and how many are.
+
+    The agent's project has the first statements of all of its groups.
+    """
+    projects: dict[tuple[int, int], list[judgement.StatementGroup]] = {}
+    for group in groups:
+        projects.setdefault((group.author, group.project), []).append(group)
+    found, shown, total = Counter[str](), Counter[str](), Counter[str]()
+    for known in projects.values():
+        stored = embedder.embed([group.statement for group in known])
+        for sort in judgement.GROUP_LABELS:
+            told = [(place, group.others[sort]) for place, group in enumerate(known) if sort in group.others]
+            cosines = embedder.embed([text for _, text in told]) @ stored.T
+            for (place, _), row in zip(told, cosines, strict=True):
+                close = [near for near in (-row).argsort()[: ranking.CLOSE_SHOWN] if row[near] >= least]
+                found[sort] += place in close
+                shown[sort] += len(close)
+                total[sort] += 1
+    return {
+        "shown to an agent": {sort: found[sort] / total[sort] for sort in total},
+        "memories shown per 100 records": {sort: round(100 * shown[sort] / total[sort]) for sort in total},
+    }
+
+
 def _half(name: str) -> list[tuple[str, str, str]]:
     return [(pair.label, pair.old, pair.new) for pair in judgement.pairs(name)]
 
@@ -213,6 +255,8 @@ def main() -> None:
     options.add_argument("--pairs", type=Path, nargs="+", default=[], metavar="FILE")
     options.add_argument("--projects", action="store_true", help="the memories of bench/data")
     options.add_argument("--half", choices=judgement.PAIR_HALVES)
+    options.add_argument("--groups", type=int, metavar="N", help="pairs from N groups of bench/data")
+    options.add_argument("--shown", action="store_true", help="what an agent is shown of the groups")
     options.add_argument("--nli", metavar="FOLDER", default="", help="a model of natural-language inference")
     options.add_argument("-v", action="store_true", help="list the pairs that were judged wrongly")
     given = options.parse_args()
@@ -226,13 +270,18 @@ def main() -> None:
     sets = {path.name: read_pairs(path) for path in given.pairs}
     if given.half:
         sets[given.half] = _half(given.half)
+    if given.groups:
+        sorts = group_pairs(given.groups)
+        sets |= sorts | {"all groups": [pair for pairs in sorts.values() for pair in pairs]}
     for name, rows in sets.items():
         figures = pair_figures(judge_pairs(rows, given.nli))
         print(name)
         show(figures)
         for row in figures["details"]["pairs"] if given.v else ():
             print(f"{row.label} → {row.found}, {row.after} ({row.reason}): {row.old} | {row.new}")
-    if not (given.git or given.statements or given.projects or sets):
+    if given.shown:
+        show(shown_figures(judgement.groups(), open_embedder()))
+    if not (given.git or given.statements or given.projects or given.shown or sets):
         show(run())
 
 

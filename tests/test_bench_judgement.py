@@ -8,6 +8,8 @@ import pytest
 from bench import judgement
 from bench.judgement import HALVES, PAIR_HALVES, SECRET_HALVES, JudgedTranscript, Tally
 from bench.statements import SERVICES, statements
+from bench.verdicts import group_pairs, shown_figures
+from fakes import FakeEmbedder
 from recollect.kinds import KINDS
 
 
@@ -25,6 +27,29 @@ def test_no_pair_is_in_both_halves():
     texts = [text for half in PAIR_HALVES for row in judgement.pairs(half) for text in (row.old, row.new)]
 
     assert len(texts) == len(set(texts))
+
+
+def test_groups_have_every_sort_of_statement_and_are_spread_over_authors():
+    groups = judgement.groups()
+    pairs = group_pairs(72)
+
+    assert len({(group.author, group.project) for group in groups}) == 72
+    assert all(group.others.keys() == judgement.GROUP_LABELS.keys() for group in groups)
+    assert {len(rows) for rows in pairs.values()} == {72}
+    assert len({old for rows in pairs.values() for _, old, _ in rows}) == 72
+
+
+def test_an_agent_is_shown_the_statement_that_its_own_repeats_and_none_of_another_project():
+    others = {"same": "Keys of all tables are ULIDs", "rel": "Mail leaves by the queue"}
+    groups = [
+        judgement.StatementGroup(1, 1, "Keys of tables are ULIDs", others),
+        judgement.StatementGroup(1, 2, "Mail leaves by a queue", {}),
+    ]
+
+    figures = shown_figures(groups, FakeEmbedder())
+
+    assert figures["shown to an agent"] == {"same": 1.0, "rel": 0.0}
+    assert figures["memories shown per 100 records"] == {"same": 100, "rel": 0}
 
 
 @pytest.mark.parametrize("half", SECRET_HALVES)

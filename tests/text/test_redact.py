@@ -96,6 +96,9 @@ SECRETS = [
     ("docker login -u me --password {}", "Secr3tPw1", None),
     ("CREATE USER bob WITH PASSWORD '{}'", "Secr3tPw1", "password"),
     # prose
+    ("I've reset the root password of the NAS to {} for the time being", "blue-Kettle-681", "password"),
+    ("You can log into the demo tenant as operator / {}", "Tr@mway9222", "password"),
+    ("Lab wifi is called bench-5g, key {}, the boards need it", "solderfumes074", "password"),
     ("the password is {}", "hunter2", None),
     ("The staging password is {}.", "swordfish", "password"),
     ("The password for the staging db is {}", "Tr0ub4dor&3", "password"),
@@ -283,6 +286,16 @@ ORDINARY = [
     "gh" + "p_" + "x" * 36,
     "postgres://user:password@localhost:5432/db",
     "curl -u user:pass https://x",
+    "changed the password field to type=password and set the password policy to strict",
+    "log in to the staging tenant as admin / member to compare the menus",
+    "Log in to the page as user1 / user2 to compare, or log in to GitHub as octo-org/team1",
+    "logged in to prod as ops: 3xx errors, login to the cluster with namespace/pod-42",
+    "Update the password policy to NIST-800-63B and change the password hashing from md5 to bcrypt12",
+    "update the password reset email to template_v3.html, updated password service to python3.12",
+    "Rotate the db password, then deploy to node-3",
+    "The WLAN module: primary key wlan_id_2; the SSID is read from JSON key network.ssid_24ghz",
+    "The wifi test needs 3 runs to pass test_wifi_5ghz, and wifi.c: the key handler1 is never freed",
+    "the wifi key is stored in nvs, and the SSID's password length is 8 to 63",
     # made by machines, and public
     "git checkout 98a7f9fcf09fce5d32bf25e7f917c1c3026719d1",
     "339f600f72768559901924fe89fd8ffb  dist/pkg-7.9.tar.gz",
@@ -471,7 +484,7 @@ def test_a_secret_where_two_pieces_of_a_long_text_meet_is_found():
     secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 
     for before in range(3_950, 6_020, 7):
-        text = "a word " * (before // 7) + secret + " and a word" * 2_000
+        text = "a word " * (before // 7) + secret + " and a word" * 200
 
         assert secret[4:30] not in redact(text)[0]
 

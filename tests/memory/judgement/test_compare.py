@@ -765,3 +765,75 @@ def test_names_that_look_alike_are_neither_merged_nor_superseded_without_asking(
     verdict = compare(new, old, 0.97)
 
     assert not (verdict.relation is not StatementRelation.RELATED and verdict.certain)
+
+
+@pytest.mark.parametrize(
+    "old, new, cosine",
+    [
+        (
+            "Prometheus keeps 15 days; for older data query Thanos.",
+            "Metrics older than fifteen days are only in Thanos, not in Prometheus.",
+            0.8,
+        ),
+        (
+            "City configs live in Mongo's `cities` collection, not in the repo, and ops edits them in Retool.",
+            "Price configs live in the repo, not in Mongo, and finance edits them by pull request.",
+            0.7,
+        ),
+        (
+            "Money amounts travel through the API as integer minor units (cents), never as decimals.",
+            "Money amounts in the ledger database are stored as decimal(19,4), and the API layer converts them to cents.",
+            0.75,
+        ),
+    ],
+)
+def test_a_statement_with_much_left_unexplained_replaces_none(old, new, cosine):
+    comparison = compare(new, old, cosine)
+
+    assert not (comparison.relation is StatementRelation.CONTRADICTION and comparison.certain)
+
+
+@pytest.mark.parametrize(
+    "old, new, cosine",
+    [
+        (
+            "gocql: the token-aware host policy must be set in every client or latency doubles",
+            "Without the token-aware host policy in gocql our clients have twice the latency.",
+            0.85,
+        ),
+        (
+            "Test traffic must carry `test=1` in the bid request, otherwise it is billed.",
+            "Without test=1 in the bid request, test traffic gets billed.",
+            0.9,
+        ),
+        (
+            "Donations: Mollie, account of the Friends foundation and not of the museum.",
+            "Donations are paid through Mollie into the account of the Friends foundation, which is separate from the museum.",
+            0.9,
+        ),
+    ],
+)
+def test_a_not_in_a_side_clause_of_a_long_statement_contradicts_nothing(old, new, cosine):
+    assert compare(new, old, cosine).relation is not StatementRelation.CONTRADICTION
+
+
+@pytest.mark.parametrize(
+    "old, new, cosine",
+    [
+        (
+            "Put unit tests next to the source file.",
+            "Unit tests belong in the top-level test folder, not next to the source.",
+            0.8,
+        ),
+        (
+            "Ping #platform-oncall before running a migration in prod.",
+            "Stop pinging #platform-oncall for prod migrations, those are self-service.",
+            0.8,
+        ),
+    ],
+)
+def test_a_clause_that_denies_what_the_other_says_asks_however_long_it_is(old, new, cosine):
+    comparison = compare(new, old, cosine)
+
+    assert comparison.relation is StatementRelation.CONTRADICTION
+    assert not comparison.certain

@@ -58,6 +58,14 @@ SEEN = [
     ),
     ("labels are German, but identifiers stay english", "Labels are German, but identifiers stay english."),
     ("No, use pnpm, not npm", "Use pnpm, not npm."),
+    ("we deploy on Thursdays only, remember that", "We deploy on Thursdays only."),
+    ("The staging database is db-7. Please keep that in mind.", "The staging database is db-7."),
+    ("please remember for next time that CI is frozen on Mondays", "CI is frozen on Mondays."),
+    ("For the record, invoices are numbered per year", "Invoices are numbered per year."),
+    (
+        "No, on this branch use BM25 ranks, not the default order",
+        "On this branch use BM25 ranks, not the default order.",
+    ),
     ("use pnpm here", "Use pnpm, not npm."),
     ("From now on, run the linter before you commit.", "Run the linter before you commit."),
     (
@@ -177,6 +185,10 @@ NO_RULE = [
     "Fix the test that never passes",
     'Add a banner that says "Always wear a helmet, not a cap".',
     "No, I'm fine with that.",
+    "Sorry, I can't remember that",
+    "As I said yesterday, remember that",
+    "Do you remember that we deploy on Thursdays?",
+    "Find the release notes, and remember that commit from yesterday",
     "In this commit, use the old endpoint instead of the new one.",
     "```\n# always use tabs\n```\nformat this please",
 ]
@@ -221,3 +233,75 @@ def test_what_the_user_states_is_a_plain_rule(message, rule):
 @pytest.mark.parametrize("message", NO_RULE + NO_RULE_EITHER)
 def test_other_messages_are_no_rules(message):
     assert rules(message) == []
+
+
+def test_a_first_prompt_that_corrects_an_earlier_session_is_a_rule():
+    [finding] = extract([Event("s1", 0, "user", "No, use pnpm, not npm")], datetime(2026, 7, 1, tzinfo=UTC))
+
+    assert (finding.kind, finding.content) == ("preference", "Use pnpm, not npm.")
+    assert finding.source is Source.USER_STATED
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "No, I mean the other file, not this one",
+        "No, the build fails in CI, not locally",
+        "No, use the second option, not the first",
+        "no, use a smaller font for now, not this one",
+        "No, put that back, not the other thing",
+        "No, use the file I attached instead of the one in the repo",
+        "No. Use the 2nd screenshot, not the first.",
+        "No, put the cursor at line 40, not 14",
+        "no, write a haiku about rain, not about snow",
+        'No, write "use tabs, not spaces" on the banner',
+    ],
+)
+def test_a_first_prompt_that_only_contradicts_is_none(prompt):
+    assert extract([Event("s1", 0, "user", prompt)], datetime(2026, 7, 1, tzinfo=UTC)) == []
+
+
+def test_a_task_after_the_choice_of_a_tool_is_no_part_of_the_rule():
+    prompt = "No, use pnpm, not npm. Run the tests and put the output in out.txt."
+
+    [finding] = extract([Event("s1", 0, "user", prompt)], datetime(2026, 7, 1, tzinfo=UTC))
+
+    assert finding.content == "Use pnpm, not npm."
+
+
+@pytest.mark.parametrize(
+    ("prompt", "rule"),
+    [
+        ("This project uses tabs. Remember that.", "This project uses tabs."),
+        ("Use uv for everything here, and remember that", "Use uv for everything here."),
+    ],
+)
+def test_what_is_to_be_remembered_is_kept_without_the_reminder(prompt, rule):
+    assert rules(prompt) == [rule]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "If the user chooses dark mode, remember it.",
+        "After the first login, remember this",
+        "Rename foo to bar in utils.py. Don't forget that.",
+        "Fix the login bug, and remember that",
+        "The build is broken right now, keep that in mind.",
+        "For the record, thanks a lot for your help",
+        "For the future, we could add a cache",
+    ],
+)
+def test_tasks_features_and_moments_are_not_remembered(prompt):
+    assert rules(prompt) == []
+
+
+def test_a_correction_with_a_reminder_is_still_a_correction():
+    events = [
+        Event("s1", 0, "assistant", "Done, I pushed it."),
+        Event("s1", 1, "user", "Don't push to main. Remember that."),
+    ]
+
+    [finding] = extract(events, datetime(2026, 7, 1, tzinfo=UTC))
+
+    assert finding.source is Source.USER_CORRECTED

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
 from pathlib import Path
+
+from recollect.frozen import frozen
 
 _DATA = tomllib.loads(Path(__file__).with_name("data").joinpath("cues.toml").read_text("utf-8"))
 
 _ANYTHING = ".{0,1000}"  # what `.*` means: a cue and its object stand in one sentence, and a longer one takes too long
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cue:
     """A way of saying something, and what kind of memory it makes."""
 
@@ -41,15 +42,19 @@ CUES = tuple(
 REFUSES = next(cue for cue, row in zip(CUES, _DATA["cue"], strict=True) if row.get("name") == "refuses")
 OTHER_TOOL = Cue("correction", re.compile(""), after_work=True, terse=True)  # depends on the last command
 
+PASSING = _pattern(_DATA["patterns"]["passing"])
 POLITE = _pattern(_DATA["patterns"]["polite"])
 PRAISE = _pattern(_DATA["patterns"]["praise"])
 REASON = _pattern(_DATA["patterns"]["reason"])
 REFUSAL = _pattern(_DATA["patterns"]["refusal"])
+REMINDER = _pattern(_DATA["patterns"]["reminder"])
+REMEMBER_LAST = _pattern(_DATA["patterns"]["remember_last"])
 REPROACH = _pattern(_DATA["patterns"]["reproach"])
 GOES_ON = _pattern(_DATA["patterns"]["goes_on"])
 ORDER = _pattern(_DATA["patterns"]["order"])
 MOMENTARY = _pattern(_DATA["patterns"]["momentary"])
 CHOICE = _pattern(_DATA["patterns"]["choice"])
+CHOICE_OF_TOOL = _pattern(_DATA["patterns"]["choice_of_tool"])
 POINTING = _pattern(_DATA["patterns"]["pointing"])
 REPORTED = _pattern(_DATA["patterns"]["reported"])
 COURTESY = _pattern(_DATA["patterns"]["courtesy"])

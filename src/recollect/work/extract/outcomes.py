@@ -89,4 +89,9 @@ def _ends(text: str) -> str:
 
 
 def _bare(line: str) -> str:
-    return re.sub(r"^(?:E\s{2,}|[>│┃|]\s*|\*\*\s+|\s+)+", "", line).strip()
+    return re.sub(r"^(?:E\s{2,}|[>│┃|]\s*|\*\*\s+|\s+)+", "", without_label(line)).strip()
+
+
+def without_label(line: str) -> str:
+    """Return the line without the word that Gemini CLI puts before the first one of what a command printed."""
+    return line.removeprefix("Output: ")

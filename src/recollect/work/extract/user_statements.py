@@ -85,7 +85,13 @@ class UserStatements:
             yield from self._read_message(event)
 
     def _read_message(self, event: Event) -> Iterator[Observation]:
-        message = [part for sentence in sentences(prose(event.text)) for part in _BUT.split(sentence)]
+        message: list[str] = []
+        for part in (part for sentence in sentences(prose(event.text)) for part in _BUT.split(sentence)):
+            if message and cues.REMEMBER_LAST.match(part):
+                if self._match(message[-1]) is None:
+                    message[-1] = f"{message[-1].rstrip(' .!')}, {part}"
+            else:
+                message.append(part)
         corrected = False
         observations = list(self._observations(message, event.order))
         if self._refused and not any(each.source is not Source.OBSERVED for each in observations):
@@ -163,6 +169,14 @@ class UserStatements:
         if cues.PRAISE.search(bare) and len(bare.split()) <= 6:
             return None
         unquoted = _QUOTED.sub('""', bare)
+        if not self._worked and (order := _choice_of_tool(bare)):
+            return replace(cues.REFUSES, standing=True, follow=False), order
+        if reminder := cues.REMINDER.search(bare):
+            said = bare[: reminder.start()].rstrip(" ,;–—-")
+            if other := self._match(said, early):
+                return other
+            if cues.PASSING.match(said) or cues.MOMENTARY.search(said):
+                return None  # something to do, or a feature that remembers
         for cue in cues.CUES:
             if (cue.after_work and not self._worked) or (cue.early and not early):
                 continue
@@ -240,6 +254,13 @@ class UserStatements:
             if family and family == _FAMILY.get(self._program):
                 return f"{match[1]} {match[2]}, not {self._program}."
         return order
+
+
+def _choice_of_tool(sentence: str) -> str | None:
+    """Return the order in "No, use pnpm, not npm", which says what it is about also at the start of a session."""
+    match = cues.REFUSES.pattern.search(sentence)
+    order: str = match["rest"] if match else ""
+    return order if cues.CHOICE_OF_TOOL.match(order) else None
 
 
 def _shown(call: Event) -> str:
