@@ -42,6 +42,7 @@ class HostCli:
     submit_keys: Sequence[str] = ("Enter",)
     completing_key: str = ""  # completes the name of a command, where a space does not
     slash: str = "/"  # before the name of a command of ours
+    compact: str = "/compact"  # the command of the host's that compacts the chat
     has_status_line: bool = False  # that `recollect install` can fill
     warnings: Sequence[str] = ()  # regular expressions of complaints about hooks, servers or settings
     limits: Mapping[str, str] = field(default_factory=dict)  # check → why the host cannot do it

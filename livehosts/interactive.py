@@ -84,6 +84,17 @@ class InteractiveSession:
         self.type(argument if self._box.cli.completing_key else f" {argument}")
         self._wait_for_answer(f"{command} {argument}", end)
 
+    def compact(self) -> None:
+        """Let the host compact the chat, and wait until the model was asked for the summary."""
+        before = len(self.requests)
+        self.type(self._box.cli.compact)
+        until = time.monotonic() + ANSWER_SECONDS
+        while len(self.requests) == before:
+            if time.monotonic() > until:
+                raise NotShown(f"{self._box.cli.compact} asked for no summary:\n{self.screen}")
+            time.sleep(0.2)
+        time.sleep(STEADY_SECONDS)  # until the host has replaced the chat by it
+
     def _wait_for_answer(self, text: str, end: str) -> None:
         """Wait until the screen shows `end`. A dialog that swallowed the text is answered, and the text typed again."""
         until = time.monotonic() + ANSWER_SECONDS

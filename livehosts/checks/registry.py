@@ -15,6 +15,7 @@ _ALL = (
     Check("fix", "Failure: the fix that worked", failure.fix_offered),
     Check("session-ended", "Session ended", sessions.ended),
     Check("repeated", "Nothing said twice", sessions.nothing_repeated),
+    Check("compaction", "Rules told again after a compaction", sessions.compacted),
     Check("nudge", "Asked once to record what was learnt", nudge.asked_once),
     Check("no-nudge", "Not asked after small things", nudge.not_asked),
     Check("never", "A rule of the user's stops a tool", rules.never),

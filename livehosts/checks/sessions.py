@@ -64,6 +64,27 @@ def nothing_repeated(run: CheckRun) -> None:
                 run.expect(not repeated, f"prompt {number + 1}, request {turn.number}: twice {repeated}")
 
 
+def compacted(run: CheckRun) -> None:
+    """After a compaction the next request has the user's rules again, once."""
+    with run.sandbox() as box:
+        prepare(box)
+        with interactive_session(box) as session:
+            for number in run.count(1, 2):
+                session.prompt(f"Say hello, number {number + 1}")
+                session.prompt(f"Say hello again, number {number + 1}")
+                session.compact()
+                before = len(session.turns)
+                session.prompt(f"Say it once more, number {number + 1}")
+                following = session.turns[before]  # Codex asks for a title after it
+                run.expect(
+                    any(RULE in block for part in following.parts for block in blocks_in(part.text)),
+                    f"{number + 1}: no {RULE!r} in request {following.number}",
+                )
+                repeated = _repeated(following)
+                run.expect(not repeated, f"{number + 1}: twice {repeated} in request {following.number}")
+            session.quit()
+
+
 def _repeated(request: ModelRequest) -> list[str]:
     """Return the memories and lines of ours that a request has more than once.
 

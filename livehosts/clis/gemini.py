@@ -60,6 +60,7 @@ GEMINI = HostCli(
     resumed=_resumed,
     interactive=COMMON,
     calls=_calls,
+    compact="/compress",
     ready="Type your message",
     quit_keys=(("/quit",), ("Enter",)),
     warnings=(

@@ -5,7 +5,6 @@ Everything here is for users. An agent may list changes and compact, and nothing
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,8 @@ from recollect.code.graph.database import delete_graph_databases
 from recollect.context.confirmed_time import see_clock
 from recollect.context.context import Context
 from recollect.errors import Refused
-from recollect.memory.anchors.stale import check_anchors, refresh_changed, stale_in
+from recollect.frozen import frozen
+from recollect.memory.anchors.stale import check_anchors, refresh_changed
 from recollect.memory.maintenance import compact, purge, states, undo
 from recollect.memory.maintenance.vectors import embed_missing
 from recollect.memory.memories import Memories
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _MOST_CHANGES = 1000  # that are looked at for the last one
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Maintenance:
     """Consolidation, review, undo, backups and encryption for one user."""
 
@@ -155,8 +155,7 @@ class Maintenance:
 
     def stale(self) -> dict[str, Stale]:
         """Return the memories whose code has changed, by id. Only files that changed are read."""
-        refresh_changed(self.context)
-        return stale_in(self.context.store, self.context.project_id)
+        return refresh_changed(self.context)
 
     def check_code(self) -> dict[str, Stale]:
         """Check which memories the code no longer agrees with; return them by id. Quick where no file changed."""

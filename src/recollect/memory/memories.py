@@ -289,23 +289,34 @@ class Memories:
         *,
         change: m.Change | None = None,
     ) -> m.Link:
-        """Link two memories. Raises `UnknownName` for an unknown relation.
+        """Link two memories; the target of `supersedes` becomes superseded. Raises `UnknownName` for an unknown relation.
 
-        A contradiction that an agent may only propose is not linked, and a person is asked.
+        What an agent may only propose is not linked, and a person is asked: the verdict is then `PROPOSED`. What another
+        person has stored is not superseded but contradicted, and the link that is returned says so.
         """
         first, second = self._checked(Operation.LINK, self.get(source)), self.get(target)
         actor, now = self._context.actor, self._context.clock()
         link = states.new_link(first, second, relation, now, weight)
         if link.relation is m.Relation.SUPERSEDES:
-            self._checked(Operation.SUPERSEDE, second)
-        elif link.relation is m.Relation.CONTRADICTS:
+            states.check_replacement(first, second)
+            if first.user_id != second.user_id:
+                link = replace(link, relation=m.Relation.CONTRADICTS)
+            elif self._context.check_memory(Operation.SUPERSEDE, second) is Permission.PROPOSE:
+                self._propose(
+                    "contradiction", (first, second), f"{actor} says that the first replaces the second"
+                )
+                return replace(link, verdict=m.PROPOSED)
+            else:
+                with self._change("link", first, f"{first.id} replaced {second.id}.", change):
+                    return states.replace_by_hand(self._store, link, actor)
+        if link.relation is m.Relation.CONTRADICTS:
             permissions = [self._context.check_memory(Operation.CONTRADICT, end) for end in (first, second)]
             if Permission.PROPOSE in permissions:
                 newer, older = sorted((first, second), key=lambda memory: memory.created_at, reverse=True)
                 self._propose(
                     "contradiction", (newer, older), f"{actor} says that they contradict each other"
                 )
-                return link
+                return replace(link, verdict=m.PROPOSED)
         with self._change("link", first, f"Linked {first.id} to {second.id}.", change):
             states.put_link(self._store, link, actor)
         return link

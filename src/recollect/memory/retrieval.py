@@ -5,8 +5,9 @@ nobody waits.
 """
 
 import contextlib
+import logging
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -14,6 +15,8 @@ from typing import Any
 import recollect.model as m
 from recollect.context.context import Context
 from recollect.errors import RecollectError, Refused
+from recollect.frozen import frozen
+from recollect.kinds import kind_of
 from recollect.memory import ranking
 from recollect.memory.anchors.stale import refresh_changed
 from recollect.memory.memories import Memories
@@ -24,10 +27,12 @@ from recollect.memory.search.search import Searcher, SearchQuery
 from recollect.memory.write.enrich import normal_tag
 from recollect.policy import Operation
 
+logger = logging.getLogger(__name__)
+
 _MAX_PENDING = 1000  # searches noted until `process_searches`; more are not noted
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _PastSearch:
     """A search that `process_searches` has not handled yet."""
 
@@ -159,6 +164,41 @@ class Retrieval:
             m.Hit(memories[memory_id], round(score, 6), {"parts": {channel: round(score, 6)}, "channels": {}})
             for memory_id, score in scores
             if memory_id in memories
+        )
+
+    def close_to(self, receipt: m.Receipt) -> tuple[m.CloseMemory, ...]:
+        """Return the few memories nearest to what an agent has just stored, for it to say how they relate; nearest first.
+
+        Left out are events, proposals of the repository, what holds elsewhere, and what the rules have settled. There are
+        none for a person, for what was known already, and without a vector. The statement is stored, so this never fails.
+        """
+        if receipt.is_duplicate:
+            return ()
+        try:
+            return self._close_to(receipt)
+        except RecollectError as error:
+            logger.warning("nothing was compared with %s: %s", receipt.id, error)
+            return ()
+
+    def _close_to(self, receipt: m.Receipt) -> tuple[m.CloseMemory, ...]:
+        stored = self._memory.get(receipt.id)
+        if not m.is_agent(stored.created_by) or kind_of(stored.kind).reports:
+            return ()
+        settled = {*receipt.supersedes, *receipt.conflicts_with}
+        close = [
+            hit.memory
+            for hit in self.similar(stored.id, ranking.CLOSE_ASKED)
+            if hit.why["parts"].get("meaning", 0.0) >= ranking.CLOSE_COSINE
+            and hit.memory.id not in settled
+            and not hit.memory.is_proposal
+            and not kind_of(hit.memory.kind).reports
+            and m.same_matter(stored, hit.memory)
+        ][: ranking.CLOSE_SHOWN]
+        others = any(memory.user_id != stored.user_id for memory in close)
+        names = self._memory.people() if others else {}
+        return tuple(
+            m.CloseMemory(memory, names.get(memory.user_id, "") if memory.user_id != stored.user_id else "")
+            for memory in close
         )
 
     def search_messages(

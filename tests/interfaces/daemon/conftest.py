@@ -3,12 +3,15 @@
 import json
 import os
 import threading
+import time
 
 import pytest
 from hook_fields import fields
 
 from recollect.config import load_settings
 from recollect.engine import Engine
+from recollect.interfaces.daemon import hook_service, hook_session
+from recollect.interfaces.daemon import server as daemon_server
 from recollect.interfaces.daemon.hook_service import HookService
 from recollect.interfaces.daemon.server import DaemonServer
 from recollect.interfaces.daemon_client import protocol
@@ -23,7 +26,15 @@ def silence(clock):
 
 
 @pytest.fixture
-def service(home, embedder, silence):
+def patient(monkeypatch):
+    """Sessions and prompts wait for each other as long as it takes on a busy machine."""
+    for name in ("RULES_SECONDS", "ENDING_SECONDS", "RECORD_SECONDS"):
+        monkeypatch.setattr(hook_service, name, 20.0)
+    monkeypatch.setattr(hook_session, "PROMPT_SECONDS", 60.0)
+
+
+@pytest.fixture
+def service(home, embedder, silence, patient):
     opener = EngineOpener(lambda: load_settings(home), lambda settings: embedder)
     made = HookService(EnginePool(opener), HookSpool(home), silence)
     yield made
@@ -57,6 +68,26 @@ def hook(service, folder):
 
 
 @pytest.fixture
+def lookups(service, monkeypatch):
+    """Lookups for events wait until this is set. Recording an event that was not answered may take its time."""
+    gate, find, is_recorded = threading.Event(), service._find, service._is_recorded
+    gate.set()
+    monkeypatch.setattr(service, "_find", lambda *given: gate.wait(60) and find(*given))
+    monkeypatch.setattr(
+        service, "_is_recorded", lambda recording, until: is_recorded(recording, time.monotonic() + 60)
+    )
+    return gate
+
+
+@pytest.fixture
+def postponed(service, monkeypatch):
+    """Is set when a text that was found too late waits for the next event."""
+    is_there, came_late = threading.Event(), service._came_late
+    monkeypatch.setattr(service, "_came_late", lambda *given: (came_late(*given), is_there.set()))
+    return is_there
+
+
+@pytest.fixture
 def recorded(memory):
     """What is kept of a session, in order."""
 
@@ -69,11 +100,13 @@ def recorded(memory):
 
 
 @pytest.fixture
-def serve(home, service):
-    """Starts a server in this process; it is told to leave at the end."""
+def serve(home, service, monkeypatch):
+    """Starts a server in this process; it is told to leave at the end. It does nothing that nobody asks for."""
+    monkeypatch.setattr(daemon_server, "TICK", 3600.0)
     running = []
 
     def start(**options):
+        (home / protocol.LOCK).touch(0o600)  # without its lock it leaves at once
         server = DaemonServer(home, service, options.pop("idle", 0), **options)
         thread = threading.Thread(target=server.run)
         thread.start()

@@ -2,10 +2,12 @@
 
 import subprocess
 import threading
+from contextlib import suppress
 
 import pytest
 
-from recollect.interfaces.daemon.hook_service import HOOK_ACTOR
+from recollect.interfaces.daemon.hook_service import HOOK_ACTOR, WORDS_SECONDS
+from recollect.interfaces.daemon_client.protocol import NotRecorded
 
 ASK = "print_receipt in tills.py forgets the tax, fix it"
 GOTCHA = "The payment webhook retries must be idempotent."
@@ -49,13 +51,18 @@ def test_a_first_prompt_without_a_start_waits_for_the_code_too(hook, project):
     assert "[FILE] tills.py" in hook("chat.message", host="opencode", sessionID="s1", prompt=ASK)
 
 
-def test_code_that_takes_too_long_costs_a_prompt_no_memories(hook, project, memory, busy_index):
+def test_code_that_takes_too_long_costs_a_prompt_no_memories(service, hook, project, memory, busy_index):
     memory.remember(GOTCHA, kind="gotcha")
     hook("SessionStart", source="startup")
+    waited, wait = [], service.code_index.wait
+    service.code_index.wait = lambda folder, seconds: (waited.append(seconds), wait(folder, 0.1))
 
-    told = hook("UserPromptSubmit", prompt="Make the payment webhook retries idempotent, please", seconds="3")
+    told = hook(
+        "UserPromptSubmit", prompt="Make the payment webhook retries idempotent, please", seconds="20"
+    )
 
     assert GOTCHA in told
+    assert 0.1 < waited[0] < 20 - WORDS_SECONDS
 
 
 def test_a_prompt_that_may_not_wait_does_not_wait_for_the_code(service, hook, project, busy_index):
@@ -63,7 +70,8 @@ def test_a_prompt_that_may_not_wait_does_not_wait_for_the_code(service, hook, pr
     waited = []
     service.code_index.wait = lambda folder, seconds: waited.append(seconds)
 
-    hook("UserPromptSubmit", prompt=ASK, seconds="0.15")
+    with suppress(NotRecorded):  # on a busy machine
+        hook("UserPromptSubmit", prompt=ASK, seconds="0.15")
 
     assert waited == []
 

@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -82,6 +81,19 @@ def test_after_a_compaction_it_is_shown_again(hook, memory):
     hook("PreCompact", trigger="auto")
 
     assert "Tuesdays" in hook("SessionStart", source="compact")
+
+
+@pytest.mark.parametrize("goes_on_with", ["chat.message", "session.created"])
+def test_what_opencode_has_compacted_is_told_again(hook, memory, goes_on_with):
+    memory.remember("Releases go out on Tuesdays only", kind="convention")
+    first = hook("chat.message", host="opencode", prompt="Say hello")
+    again = hook("chat.message", host="opencode", prompt="Say hello again")
+
+    for_the_summary = hook("experimental.session.compacting", host="opencode")
+
+    assert "Tuesdays" in first
+    assert again == for_the_summary == ""
+    assert "Tuesdays" in hook(goes_on_with, host="opencode", prompt="Say it once more")
 
 
 def test_gemini_tells_a_compaction_by_its_transcript_only(hook, service, memory, tmp_path, monkeypatch):
@@ -265,50 +277,46 @@ def test_the_known_fix_comes_in_hosts_that_do_not_call_it_a_failure(
     assert "npm install jest" in hook(event, host=host, **given)
 
 
-def test_what_is_found_too_late_comes_with_the_next_event(hook, memory, embedder):
+def test_what_is_found_too_late_comes_with_the_next_event(hook, memory, lookups, postponed):
     memory.remember(GOTCHA, kind="gotcha")
     hook("SessionStart", source="startup")
-    gate, quick = threading.Event(), embedder.embed
-    embedder.embed = lambda texts: gate.wait(20) and quick(texts)
+    lookups.clear()
 
-    nothing_yet = hook("UserPromptSubmit", prompt=ASK, seconds="0.5")
-    gate.set()
+    nothing_yet = hook("UserPromptSubmit", prompt=ASK, seconds="0.2")
+    lookups.set()
+    assert postponed.wait(60)
 
     assert nothing_yet == ""
-    late = ""
-    until = time.monotonic() + 20
-    while not late and time.monotonic() < until:  # it comes when it is found, and not before
-        late = hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
-    assert GOTCHA in late
+    assert GOTCHA in hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
 
 
-def test_two_prompts_that_are_answered_late_are_not_told_the_same(hook, memory, embedder, monkeypatch):
-    monkeypatch.setattr("recollect.interfaces.daemon.hook_session.PROMPT_SECONDS", 60.0)
+def test_two_prompts_that_are_answered_late_are_not_told_the_same(
+    hook, service, memory, lookups, monkeypatch
+):
+    both, came_late = threading.Barrier(3), service._came_late
+    monkeypatch.setattr(service, "_came_late", lambda *given: (came_late(*given), both.wait(60)))
     memory.remember(GOTCHA, kind="gotcha")
-    gate, quick = threading.Event(), embedder.embed
-    embedder.embed = lambda texts: gate.wait(20) and quick(texts)
+    hook("SessionStart", source="startup")
+    lookups.clear()
 
-    nothing_yet = [hook("UserPromptSubmit", prompt=f"{ASK} {number}", seconds="0.5") for number in (1, 2)]
-    gate.set()
+    nothing_yet = [hook("UserPromptSubmit", prompt=f"{ASK} {number}", seconds="0.2") for number in (1, 2)]
+    lookups.set()
+    both.wait(60)
     late = hook("UserPromptSubmit", prompt="Say hello")
-    until = time.monotonic() + 20
-    while GOTCHA not in late and time.monotonic() < until:
-        late += hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
+    late += hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
 
     assert nothing_yet == ["", ""]
     assert late.count(GOTCHA) == 1
 
 
 @pytest.mark.parametrize("shown_with", ["PreToolUse", "SessionStart"])
-def test_a_late_text_waits_for_an_event_whose_answer_is_shown(hook, service, memory, embedder, shown_with):
+def test_a_late_text_waits_for_an_event_whose_answer_is_shown(hook, memory, lookups, postponed, shown_with):
     memory.remember(GOTCHA, kind="gotcha")
-    gate, quick = threading.Event(), embedder.embed
-    embedder.embed = lambda texts: gate.wait(20) and quick(texts)
-    hook("UserPromptSubmit", prompt=ASK, seconds="0.5", name="p1")
-    gate.set()
-    until = time.monotonic() + 20
-    while not service._sessions["s1"]._outbox._late and time.monotonic() < until:
-        pass
+    hook("SessionStart", source="startup")
+    lookups.clear()
+    hook("UserPromptSubmit", prompt=ASK, seconds="0.2", name="p1")
+    lookups.set()
+    assert postponed.wait(60)
 
     in_background = hook("UserPromptSubmit", prompt=ASK, seconds="0", name="p1")
 
@@ -332,6 +340,29 @@ def test_what_was_not_received_is_told_with_the_next_event_and_noted_then(hook, 
     assert [record.moment for record in records] == ["start", "prompt"]
 
 
+def test_what_was_late_before_a_compaction_is_not_said_beside_what_is_said_again(hook, memory):
+    memory.remember(GOTCHA, kind="gotcha")
+    hook("SessionStart", source="startup")
+    hook("UserPromptSubmit", prompt=ASK, received=False)
+
+    again = hook("SessionStart", source="compact")
+    later = hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
+
+    assert (again + later).count(GOTCHA) == 1
+
+
+def test_a_known_fix_that_was_late_before_a_compaction_is_still_told_once(hook, memory):
+    known = "`npm test` failed: “Error: Cannot find module jest”. It passed after `npm install jest`."
+    memory.remember(known, kind="error_pattern")
+    hook("SessionStart", source="startup")
+    run(hook, "npm test", "Error: Cannot find module jest", failed=True, received=False)
+
+    again = hook("SessionStart", source="compact")
+    later = hook("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
+
+    assert (again + later).count("npm install jest") == 1
+
+
 def test_late_texts_that_do_not_fit_into_one_answer_wait_for_the_next(hook, service, memory, monkeypatch):
     for day in ("Monday", "Friday"):
         memory.remember(f"The payment webhook is deployed on {day}s: {'see the runbook ' * 9}", kind="gotcha")
@@ -346,14 +377,18 @@ def test_late_texts_that_do_not_fit_into_one_answer_wait_for_the_next(hook, serv
     assert [bool(text) for text in told] == [bool(size) for size in (*late, 0, 0)][:3]
 
 
-def test_rules_that_were_composed_too_late_for_a_start_come_with_the_first_prompt(hook, memory):
+def test_rules_that_were_composed_too_late_for_a_start_come_with_the_first_prompt(
+    hook, memory, lookups, postponed
+):
     memory.remember("Releases go out on Tuesdays only", kind="convention")
+    lookups.clear()
 
     with pytest.raises(NotReady):  # and the hook could not compose them either
-        hook("SessionStart", source="startup", seconds="0.03")
+        hook("SessionStart", source="startup", seconds="0.05")
+    lookups.set()
+    assert postponed.wait(60)
 
-    told = (hook("UserPromptSubmit", prompt=f"Hello, number {number}") for number in range(50))
-    assert any("Tuesdays" in text for text in told)
+    assert "Tuesdays" in hook("UserPromptSubmit", prompt="Hello, number 1")
 
 
 def test_a_session_is_learnt_from_at_its_end(hook, service, memory):
@@ -382,7 +417,6 @@ def test_a_session_that_begins_as_the_last_one_ends_is_told_of_it(hook, service,
         others_are_read.wait(20)
         end(session, event)
 
-    monkeypatch.setattr("recollect.interfaces.daemon.hook_service.ENDING_SECONDS", 20.0)
     monkeypatch.setattr(service, "_learn_from_others", learn_from_others)
     monkeypatch.setattr(service, "_end", end_late)
     hook("UserPromptSubmit", prompt="Speed up the checkout page")
@@ -424,20 +458,22 @@ def test_what_a_hook_has_shown_without_a_daemon_is_recorded_and_not_said_again(h
     assert [item.key for item in record.items] == [stored.id]
 
 
-def test_a_briefing_that_is_not_ready_in_time_is_left_to_the_hook(hook, service, monkeypatch):
-    gate = threading.Event()
-    monkeypatch.setattr(service, "_find", lambda *given: gate.wait(20))
+def test_a_briefing_that_is_not_ready_in_time_is_left_to_the_hook(hook, lookups):
+    lookups.clear()
 
     with pytest.raises(NotReady):
         hook("SessionStart", source="startup", seconds="0.05")
-    gate.set()
+    lookups.set()
 
 
 @pytest.fixture
 def loading(service, monkeypatch):
-    """The model is still being loaded."""
+    """The model is still being loaded; for how many seconds lookups have waited for it."""
+    waited: list[float] = []
     monkeypatch.setattr(service, "_load", lambda folder: None)
     service.warm_up()
+    monkeypatch.setattr(service.model_is_ready, "wait", waited.append)
+    return waited
 
 
 def test_while_the_model_loads_memories_are_found_by_their_words(hook, memory, embedder, loading):
@@ -445,9 +481,10 @@ def test_while_the_model_loads_memories_are_found_by_their_words(hook, memory, e
     hook("SessionStart", source="startup")
     embedder.texts.clear()
 
-    said = hook("UserPromptSubmit", prompt="Make the payment webhook retries idempotent", seconds="2")
+    said = hook("UserPromptSubmit", prompt="Make the payment webhook retries idempotent", seconds="20")
 
     assert GOTCHA in said
+    assert all(seconds < 20 for seconds in loading)
     assert embedder.texts == []
 
 
@@ -481,16 +518,18 @@ def busy(memory, home):
     writer.close()
 
 
-def test_a_busy_store_costs_no_briefing(hook, memory, busy, recorded):
+def test_a_busy_store_costs_no_briefing(hook, service, memory, busy, recorded, monkeypatch):
+    is_recorded = service._is_recorded  # not waited for here: the store is busy for longer than any deadline
+    monkeypatch.setattr(service, "_is_recorded", lambda recording, until: is_recorded(recording, 0.0))
     busy.execute("ROLLBACK")
     memory.remember("Releases go out on Tuesdays only", kind="convention")
     memory.remember(GOTCHA, kind="gotcha")
     busy.execute("BEGIN IMMEDIATE")
 
     with pytest.raises(NotRecorded, match="not recorded") as started:
-        hook("SessionStart", source="startup", seconds="1")
+        hook("SessionStart", source="startup")
     with pytest.raises(NotRecorded) as prompted:
-        hook("UserPromptSubmit", prompt=ASK, seconds="1")
+        hook("UserPromptSubmit", prompt=ASK)
 
     assert b"Tuesdays" in started.value.text
     assert GOTCHA.encode() in prompted.value.text

@@ -79,7 +79,7 @@ def test_what_a_hook_did_not_wait_for_was_not_said(serve, lock, ask, home, folde
 
 @pytest.mark.parametrize("is_gone", [True, False], ids=["it has hung up", "it hangs up without reading"])
 def test_a_late_text_for_a_hook_that_gave_up_comes_with_the_next_event(
-    serve, lock, ask, home, folder, memory, service, embedder, is_gone
+    serve, lock, ask, home, folder, memory, service, lookups, postponed, is_gone
 ):
     known = "The payment webhook retries must be idempotent."
     memory.remember(known, kind="gotcha")
@@ -93,21 +93,11 @@ def test_a_late_text_for_a_hook_that_gave_up_comes_with_the_next_event(
 
     start, body = event("SessionStart", source="startup")
     ask("hook", *start, body=body)
-    gate, quick = threading.Event(), embedder.embed
-    embedder.embed = lambda texts: gate.wait(20) and quick(texts)
-    postponed, outbox = threading.Event(), service._sessions["s1"]._outbox
-    postpone = outbox.postpone
-    outbox.postpone = lambda composed: (postpone(composed), postponed.set())[0]
-    for attempt in range(20):  # on a busy machine a look may begin so late that nothing is found in its time
-        prompt = f"Make the payment webhook retries idempotent, attempt {attempt}"
-        with suppress(protocol.NotRecorded):
-            service.handle(*_parsed(event("UserPromptSubmit", "0.5", prompt=prompt)))
-        gate.set()
-        if postponed.wait(3) and outbox._late:
-            break
-        gate.clear()
-        postponed.clear()
-    assert outbox._late
+    lookups.clear()
+    prompt = "Make the payment webhook retries idempotent"
+    service.handle(*_parsed(event("UserPromptSubmit", "0.1", prompt=prompt)))
+    lookups.set()
+    assert postponed.wait(60)
 
     tool = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
     over.clear()
@@ -142,15 +132,21 @@ def test_told_to_stop_it_leaves_and_takes_its_socket_along(serve, ask, home):
     assert not (home / protocol.SOCKET).exists()
 
 
-def test_it_leaves_when_nobody_has_come_for_long(serve):
+@pytest.fixture
+def often(serve, monkeypatch):
+    """The server looks often whether it is time to leave."""
+    monkeypatch.setattr("recollect.interfaces.daemon.server.TICK", 0.01)
+
+
+def test_it_leaves_when_nobody_has_come_for_long(serve, often):
     _, thread = serve(idle=0.01)
 
-    thread.join(20)
+    thread.join(60)
 
     assert not thread.is_alive()
 
 
-def test_it_leaves_when_the_settings_have_changed(serve, home):
+def test_it_leaves_when_the_settings_have_changed(serve, home, often):
     _, thread = serve()
 
     (home / "config.toml").write_text("daemon_idle = 60\n")
@@ -215,15 +211,15 @@ def mcp_session(home, folder):
         line.close()
 
 
-def test_it_stays_as_long_as_a_session_of_mcp_is_open(serve, mcp_session, home):
-    (home / protocol.LOCK).touch()
-    server, thread = serve(idle=0.01)
+def test_it_stays_as_long_as_a_session_of_mcp_is_open(serve, mcp_session, often):
+    server, thread = serve()
     line, answer = mcp_session()
+    server._idle = 0.01
     server._stop_if_due()
     stayed = not server._stopping.is_set()
 
     line.close()
-    thread.join(20)
+    thread.join(60)
 
     assert (answer, stayed, thread.is_alive()) == (b"ok 0\n", True, False)
 

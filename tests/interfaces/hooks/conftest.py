@@ -30,6 +30,7 @@ def hook(home, folder, bytecode):
             "RECOLLECT_EMBEDDER": "none",
             "RECOLLECT_DAEMON_IDLE": "3",
             "RECOLLECT_FIRST_PROMPT_SECONDS": "0",
+            "RECOLLECT_HOOK_DEADLINE": "10",  # on a busy machine a daemon that answers is late otherwise
         }
         environment = {
             **os.environ,

@@ -236,6 +236,7 @@ def test_no_model_and_no_tokenizer_is_loaded(known, home, folder, no_daemon):
 
 
 PATIENT = {"RECOLLECT_FIRST_PROMPT_SECONDS": "600"}  # longer than a test may take
+HASTY = {"RECOLLECT_HOOK_DEADLINE": "0.2"}  # gives up a daemon that is silent
 
 
 def test_the_first_prompt_of_a_session_waits_for_a_daemon_that_is_starting(hook, home, no_daemon):
@@ -260,7 +261,7 @@ def test_later_prompts_do_not_wait(hook, home, no_daemon):
 
 def test_the_first_prompt_waits_for_a_daemon_that_is_too_busy_to_say_a_word_yet(hook, home, no_daemon):
     printed = []
-    prompt = threading.Thread(target=lambda: printed.append(hook(environment=PATIENT)))
+    prompt = threading.Thread(target=lambda: printed.append(hook(environment=PATIENT | HASTY)))
     with socket.socket(socket.AF_UNIX) as busy:
         busy.bind(str(home / protocol.SOCKET))
         busy.listen(8)
@@ -287,7 +288,7 @@ def test_a_daemon_that_hangs_is_not_waited_for_at_any_prompt(hook, home, no_daem
         silent.bind(str(home / protocol.SOCKET))
         silent.listen(8)
 
-        assert hook(environment=PATIENT) == b""
+        assert hook(environment=PATIENT | HASTY) == b""
 
 
 def test_other_events_do_not_wait(hook, home, no_daemon):

@@ -302,6 +302,22 @@ def test_a_session_shows_its_date_and_up_to_five_bullets():
     assert "[SESSION] 2026-01-03 codex\n- one\n- two\n- three\n- four\n- five\n---" in text
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        lambda learnt: BriefingContent(summaries=(session(f"- {learnt}"),)),
+        lambda learnt: BriefingContent(bridge=(finding(learnt, kind="error_pattern"),)),
+    ],
+)
+def test_what_a_session_learnt_from_a_failure_is_told_with_what_helped(content):
+    learnt = (
+        "`./check.sh` failed: “RuntimeError: SPATIALITE is not set, cannot load the extension mod_spatialite from the"
+        " system's folder of libraries”. What worked: the same with `SPATIALITE=/usr/lib/mod_spatialite.so`."
+    )
+
+    assert learnt in compose(content(learnt), PLENTY, "codex").text
+
+
 def test_a_large_module_names_its_first_files_and_counts_the_rest():
     card = ModuleCard("web", files=tuple(f"f{number}.ts" for number in range(40)))
 

@@ -326,7 +326,7 @@ class SlowStore:
 
         def wait(*arguments, **options):
             self.asked()
-            self.released.wait(10)
+            assert self.released.wait(60), "the search waits for the store"
             return real(*arguments, **options)
 
         return wait
@@ -338,7 +338,7 @@ class SlowStore:
         (("vectors_since",), "meaning", True),
         (("neighbours",), "graph", True),
         (("get_many",), "memories", False),
-        (("change",), "words", False),
+        (("change",), "words, meaning", False),
     ],
 )
 def test_a_slow_store_costs_the_answer_no_more_than_its_time(engine, monkeypatch, slow, late, finds):
@@ -346,9 +346,8 @@ def test_a_slow_store_costs_the_answer_no_more_than_its_time(engine, monkeypatch
     from recollect.memory.search.latency import LatencyWindow
     from recollect.memory.search.search import Searcher, SearchQuery
 
-    # A busy machine must not make the other channels late as well.
-    generous = {name: 5 * ms for name, ms in channels.DEADLINES_MS.items()}
-    monkeypatch.setattr(channels, "DEADLINES_MS", generous)
+    for name in late.split(", "):
+        monkeypatch.setitem(channels.DEADLINES_MS, name, 50.0)
     engine.remember("Redis holds the locks", tags=("infra",))
     store = SlowStore(engine.store, ())
     searcher = Searcher(replace(engine.context, store=store), MemoryIndex(store), LatencyWindow())
@@ -363,7 +362,6 @@ def test_a_slow_store_costs_the_answer_no_more_than_its_time(engine, monkeypatch
     assert answer.partial
     assert late in answer.notes[0]
     assert bool(answer.results) is finds
-    assert answer.took_ms < 5000, "far from the ten seconds the store takes"
 
 
 class Patient:

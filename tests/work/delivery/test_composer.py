@@ -75,6 +75,17 @@ def test_rules_are_at_most_eight_lines_with_pinned_ones_and_corrections_first(en
     assert any("pnpm" in line for line in told)
 
 
+def test_a_rule_for_all_work_comes_before_newer_ones_about_one_file(engine, tell):
+    engine.remember("Public functions have docstrings", kind="convention")
+    for text in RULES[:8]:
+        engine.remember(text, kind="decision", file_paths=["shop/prices.py"])
+
+    told = rules(tell(Moment.START).text)
+
+    assert len(told) == 8
+    assert any("docstrings" in line for line in told)
+
+
 def test_an_agents_word_is_a_rule_once_it_was_used(engine, agent, tell):
     stored = agent.remember("Totals are rounded half up", kind="convention")
 
@@ -175,6 +186,42 @@ def test_a_failure_brings_what_fixed_it_once(engine, tell):
     assert again.text == ""
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        "RuntimeError: SPATIALITE is not set, cannot load mod_spatialite",
+        "sqlite3.OperationalError: no such table: dogs",
+        "ModuleNotFoundError: No module named 'sqlite_fts4'",
+        "AssertionError: assert 3 == 4",
+    ],
+)
+def test_a_failure_brings_nothing_that_fixed_another_error(engine, tell, monkeypatch, error):
+    monkeypatch.setattr(
+        "recollect.memory.ranking.KNOWN_ERROR_SCORE", 0.0
+    )  # whatever the model takes for similar
+    engine.remember(
+        "sqlite3.OperationalError: no such module: fts5. Install pysqlite3-binary", kind="error_pattern"
+    )
+
+    other = tell(Moment.AFTER_FAILURE, f"Exit code 1\n{error}", command="pytest")
+    same = tell(Moment.AFTER_FAILURE, "Exit code 1\nsqlite3.OperationalError: no such module: fts5")
+
+    assert other.text == ""
+    assert "pysqlite3-binary" in same.text
+
+
+def test_a_resumed_session_is_told_new_rules_and_not_ever_less_important_ones(engine, tell):
+    for text in RULES:
+        engine.remember(text, kind="convention")
+    first = tell(Moment.START)
+    engine.remember("Answer in British English", kind="preference")
+
+    resumed = tell(Moment.START)
+
+    assert len(rules(first.text)) == 8
+    assert [line.partition(" ! ")[2] for line in rules(resumed.text)] == ["Answer in British English"]
+
+
 def test_the_last_session_that_did_something_is_summarised_at_the_start(engine, tell, clock):
     now, user, project = m.utc_now(), engine.settings.user, engine.project.id
     for name, age, summary in (
@@ -247,6 +294,28 @@ def test_a_prompt_brings_the_files_to_look_at_first(engine, folder, tell):
     assert tell(Moment.PROMPT, "thanks, that looks great!").text == ""
 
 
+def test_a_file_is_named_again_for_another_of_its_functions_and_not_for_the_same(engine, folder, tell):
+    (folder / "tills.py").write_text(
+        "def print_receipt(order):\n    return order.total\n\n\ndef open_drawer(key):\n    return key\n"
+    )
+    engine.code.refresh()
+    engine.code.files_to_show("tills", wait=True)
+    tell(Moment.START)
+
+    first, again, other = (
+        tell(Moment.PROMPT, text).text
+        for text in (
+            "print_receipt in tills.py forgets the tax, fix it",
+            "print_receipt in tills.py still forgets the tax",
+            "open_drawer in tills.py jams, fix it",
+        )
+    )
+
+    assert "Symbols: print_receipt" in first
+    assert again == ""
+    assert "[FILE] tills.py\nSymbols: open_drawer" in other
+
+
 def test_what_the_last_session_left_open_is_told_at_the_start(engine, tell):
     now, user, project = m.utc_now(), engine.settings.user, engine.project.id
     engine.store.put_session(m.Session("s0", user, project, now, ended_at=now, summary="- Changed: till.py"))
@@ -309,6 +378,17 @@ def test_what_was_left_open_says_why_and_says_nothing_twice(last_session, tell, 
 
     assert f"- Left open: {task} ({why})\n- Changed: cart.py\n" in text
     assert "Asked" not in text
+
+
+def test_what_a_session_learnt_is_not_told_of_beside_the_memory_of_it(engine, last_session, tell):
+    learnt = "`make pay` failed: “PaymentError: no webhook”. It passed after `make webhook`."
+    engine.remember(learnt, kind="error_pattern")
+    last_session(f"- Asked: make it pay\n- {learnt}\n- Changed: pay.py", "make it pay")
+
+    told = tell(Moment.PROMPT, "`make pay` fails with PaymentError: no webhook").text
+
+    assert "- Changed: pay.py" in told
+    assert told.count("It passed after `make webhook`") == 1
 
 
 def test_a_task_that_was_checked_is_not_left_open(last_session, tell):

@@ -1,7 +1,8 @@
 import pytest
 from doings import Doings, watch
 
-from recollect.work.episodes.failures import failure_of, similarity, specific_lines
+from recollect.work.episodes.failures import failure_of, is_about, similarity, specific_lines
+from recollect.work.extract.outcomes import error_line
 
 MISSING = "E   ModuleNotFoundError: No module named '{}'\n1 error in {}s"
 
@@ -192,3 +193,103 @@ def test_files_edited_together_are_a_pattern(engine):
         "within_seconds": 300,
     }
     assert pattern.count == 4
+
+
+@pytest.mark.parametrize(
+    "error, text",
+    [
+        (
+            "connect ECONNREFUSED 127.0.0.1:5432",
+            "Login tests fail with ECONNREFUSED 5432: start postgres first",
+        ),
+        (
+            'shop/cart.py:33: error: "View" has no attribute "detect_fts"',
+            "mypy: 'Table' has no attribute 'detect_fts' on View. Narrow with isinstance",
+        ),
+        (
+            "ConnectionRefusedError: [Errno 111] Connection refused",
+            "Connection refused on port 5432 means that docker is not running",
+        ),
+    ],
+)
+def test_a_text_in_ones_own_words_is_about_an_error_of_which_it_says_half(error, text):
+    assert is_about(error, text)
+
+
+_NO_MODULE = "error TS2307: Cannot find module '@shop/cart' or its corresponding type declarations."
+
+
+@pytest.mark.parametrize(
+    "error, text",
+    [
+        (_NO_MODULE, "TS2307 for @shop/cart: run `pnpm build` in packages/cart first."),
+        (_NO_MODULE, "TS2307 after a pull: run `make`."),
+        (
+            "Error: listen EADDRINUSE: address already in use :::3000",
+            "EADDRINUSE in the tests: kill the old dev server, it outlives the terminal.",
+        ),
+        (
+            "error[E0425]: cannot find value `total` in this scope",
+            "E0425 in generated code: build.rs is stale",
+        ),
+        ("ORA-01017: invalid username/password; logon denied", "ORA-01017 means an expired test account"),
+        (
+            'SQLSTATE[42P01]: Undefined table: 7 ERROR: relation "users" does not exist',
+            "SQLSTATE 42P01 in CI: migrate before the tests",
+        ),
+    ],
+)
+def test_a_code_in_both_tells_that_a_text_is_about_an_error_however_long_the_line(error, text):
+    assert is_about(error, text)
+
+
+def test_a_quoted_name_in_both_tells_that_a_text_is_about_an_error_however_long_the_line():
+    error = "Cannot find module '@shop/cart' or its corresponding type declarations in this workspace folder."
+
+    assert is_about(error, "The module @shop/cart has to be built before anything else sees it.")
+    assert not is_about(error, "The module @shop/cart-api has to be built before anything else sees it.")
+
+
+@pytest.mark.parametrize(
+    "error, text",
+    [
+        (_NO_MODULE, "TS2307 for @shop/pay: run `pnpm build` in packages/pay first."),
+        (_NO_MODULE, "TS2322 in the forms: the field is optional, narrow it first"),
+        (
+            "error[E0425]: cannot find value `total` in this scope",
+            "E0425 for `price`: import it from the prelude",
+        ),
+        ("ORA-01017: invalid username/password; logon denied", "ORA-12541: start the listener first"),
+        (
+            "Error: ENOENT: no such file or directory, open 'config.json'",
+            "ENOENT in the build: make the folder dist first",
+        ),
+    ],
+)
+def test_another_code_or_the_same_code_of_something_else_tells_nothing(error, text):
+    assert not is_about(error, text)
+
+
+@pytest.mark.parametrize(
+    "error, text",
+    [
+        ("sqlite3.OperationalError: no such table: dogs", "sqlite3.OperationalError: no such module: fts5"),
+        (
+            'error: "Database" has no attribute "id"',
+            "mypy: 'Table' has no attribute 'detect_fts': did you narrow it?",
+        ),
+        ("npm ERR! missing script: build", "`make docs` failed: “missing file conf.py”."),
+        ("AssertionError: assert 3 == 4", "AssertionError in test_cart: the clock is in UTC"),
+    ],
+)
+def test_a_text_about_another_error_is_not_about_this_one(error, text):
+    assert not is_about(error, text)
+
+
+def test_the_label_that_gemini_puts_before_an_output_is_not_part_of_the_error():
+    error = "RuntimeError: SPATIALITE is not set"
+
+    labelled = f"<untrusted_context>\nOutput: {error}\nExit Code: 1\n</untrusted_context>"
+
+    assert error_line(labelled) == error
+    assert failure_of(labelled).lines[0] == failure_of(error).lines[0]

@@ -161,6 +161,13 @@ def test_at_the_end_of_a_session_a_task_whose_check_failed_waits(engine, doings)
     assert (task.status, task.outcome) == (TaskStatus.PAUSED, "Changed login.py; pytest failed last")
 
 
+def test_an_outcome_that_begins_with_a_command_spells_it_as_it_is_run(engine, doings):
+    doings.user("run the tests").run("npm test", "1 failed", failed=True)
+    watch(engine, doings)
+
+    assert engine.episodes.close_task("s1").outcome == "npm test failed last"
+
+
 def test_a_change_after_the_commit_is_not_committed(engine, doings):
     doings.user("fix the login loop").edit("a.py").run("git commit -m x").edit("b.py")
     watch(engine, doings)

@@ -148,6 +148,16 @@ def test_a_summary_has_three_to_five_lines_of_what_was_asked_learnt_and_changed(
     assert "pnpm" in summary and "package.json" in lines[-1]
 
 
+def test_a_summary_keeps_the_end_of_a_failure_that_says_what_helped(engine, talk):
+    error = "RuntimeError: SPATIALITE is not set, cannot load the extension mod_spatialite"
+    talk.user("Run the check of the spatial tests.").run("./check.sh", error, failed=True)
+    talk.run("SPATIALITE=/usr/lib/mod_spatialite.so ./check.sh", "ok")
+
+    summary = learn(engine, talk).session.summary
+
+    assert "`SPATIALITE=/usr/lib/mod_spatialite.so`" in summary
+
+
 def test_what_was_said_can_be_searched_and_found_again_from_the_memory(engine, talk):
     ended = learn(engine, corrected(talk))
 

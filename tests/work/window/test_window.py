@@ -64,12 +64,6 @@ def long_ago(window, clock, text, *details, **more):
     work(window, 20)
 
 
-@pytest.fixture(autouse=True)
-def patience(monkeypatch):
-    """Other work on the machine is no fault of a source's."""
-    monkeypatch.setattr(working, "DEADLINE", 60.0)
-
-
 @pytest.fixture(params=["engine", "no engine"])
 def window(request, clock):
     found = request.getfixturevalue("engine") if request.param == "engine" else None
@@ -249,8 +243,7 @@ ContextWindow(sources=Model()).prepare("Why does the till print twice?")
     assert (done.returncode, done.stdout, done.stderr) == (0, "finished\n", "")
 
 
-def test_code_past_work_and_memories_of_the_engine_are_used(engine, folder, clock, monkeypatch):
-    monkeypatch.setattr("recollect.work.window.window.DEADLINE", 60.0)  # a busy machine is no failure
+def test_code_past_work_and_memories_of_the_engine_are_used(engine, folder, clock):
     (folder / "till.py").write_text("def print_receipt(order):\n    return order.total * 2\n")
     engine.remember("The till prints twice because of the retry in the queue", kind="gotcha")
     engine.episodes.start_task("Mend the till that prints twice", session="s0")

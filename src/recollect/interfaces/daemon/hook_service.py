@@ -504,7 +504,7 @@ class HookService:
 
     def _learn_rules(self, session: HookSession) -> None:
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:
-            engine.sessions.learn_rules()
+            engine.sessions.learn_rules(RULES_SECONDS)
 
     def _checkpoint(self, session: HookSession, event: HostEvent) -> None:
         with self.engines.use(session.folder, HOOK_ACTOR) as engine:

@@ -289,6 +289,8 @@ class HookSession:
                 self._prompt_lock.release()
 
     def _compose(self, engine: Engine, request: DeliveryRequest, *, can_wait: bool) -> ComposedDelivery:
+        if request.moment is Moment.AFTER_COMPACTION:
+            self._outbox.drop_late()  # it is composed anew with the rest
         told = self._told_by(engine)
         is_new = request.moment is Moment.START and not told.has_started
         message = look_back(engine.context, self.session) if is_new and HOSTS[self.host].message_user else ""

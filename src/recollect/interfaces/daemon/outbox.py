@@ -5,9 +5,10 @@ from collections import deque
 from dataclasses import dataclass
 from datetime import datetime
 
-from recollect.work.delivery.delivery import Delivery, DeliveryRequest
+from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment
 
 MOST_LATE = 4  # texts that wait for the next event
+_COMPOSED_ONCE = frozenset({Moment.AFTER_FAILURE, Moment.TURN_END})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +57,13 @@ class Outbox:
             if dropped in self._pending:
                 self._pending.remove(dropped)
             return dropped
+
+    def drop_late(self) -> None:
+        """Forget what waits for the next event, except what would not be composed anew."""
+        with self._lock:
+            dropped = [each for each in self._late if each.request.moment not in _COMPOSED_ONCE]
+            self._late = deque(each for each in self._late if each not in dropped)
+            self._pending = [each for each in self._pending if each not in dropped]
 
     def take_late(self, characters: int) -> list[ComposedDelivery]:
         """Return the postponed deliveries that fit, each whole, because half a frame is none; the others go on waiting."""

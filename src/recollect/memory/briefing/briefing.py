@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import recollect.model as m
+from recollect.frozen import frozen
 from recollect.kinds import kind_of
 from recollect.memory.briefing.budget import Allocation, task_share
 from recollect.memory.briefing.render import (
@@ -28,11 +29,12 @@ MOST_ALWAYS = 8  # lines of what is always said
 MOST_CONFLICTS = 2  # shown with one memory; more would push it out of its tier
 MOST_NAMED = 8  # files, tests or dependencies of a module
 MOST_BULLETS = 5  # of a session's summary
+BULLET = 64  # tokens of one, and of a finding: what failed is told with what helped
 
 Conflict = tuple[m.Link, m.Memory, m.Memory]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProjectCard:
     """The project in five lines."""
 
@@ -40,7 +42,7 @@ class ProjectCard:
     lines: tuple[str, ...]  # its modules, and how to build, test and lint it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BriefingContent:
     """Everything a briefing could say. What does not fit is left out, so there may be more than enough."""
 
@@ -66,7 +68,7 @@ class BriefingContent:
         return (*self.always, *(hit.memory for hit in self.task))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Briefing:
     """A rendered briefing, with what it contains."""
 
@@ -120,7 +122,7 @@ def compose(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Candidate:
     key: str  # identifies it; each key is shown once
     order: tuple[float, float, str]  # its position in the tier, once chosen
@@ -153,7 +155,10 @@ class _TierFiller:
         chosen: list[tuple[_Candidate, str]] = []
         for candidate in candidates if room > 0 else ():
             key = candidate.key
-            if key in self._keys or self._was_told(candidate) or candidate.entry.is_empty:
+            if key in self._keys or candidate.entry.is_empty:
+                continue
+            if self._was_told(candidate):
+                lines -= 1  # what was said takes its place: a resumed session is not told ever less important rules
                 continue
             new_conflicts = tuple(text for text in candidate.entry.conflicts if text not in self.conflicts)
             text = self.form.write(replace(candidate.entry, conflicts=new_conflicts))
@@ -210,7 +215,9 @@ class _EntryMaker:
 
     def files(self) -> Iterator[_Candidate]:
         for number, card in enumerate(self._content.files):
-            yield _Candidate(f"file {card.path}", (number, 0, ""), _file(card))
+            # A large file is named again for another of its functions, not for the same.
+            best = tuple(f"symbol {card.path}::{name}" for name in card.symbols[:1])
+            yield _Candidate(f"file {card.path}", (number, 0, ""), _file(card), best)
 
     def fixes(self) -> Iterator[_Candidate]:
         for number, text in enumerate(self._content.fixes):
@@ -323,7 +330,7 @@ def _finding(finding: m.Finding) -> BriefingEntry:
         kind.heading,
         file_label(finding.file_paths),
         marks=("unconfirmed",),
-        text=one_line(finding.content),
+        text=one_line(finding.content, BULLET),
     )
 
 
@@ -334,5 +341,5 @@ def _session(session: m.Session) -> BriefingEntry:
         kind="session",
         heading="SESSION",
         name=f"{when} {session.agent or session.host}" + (f" on {session.branch}" if session.branch else ""),
-        details=tuple(f"- {one_line(bullet)}" for bullet in bullets if bullet)[:MOST_BULLETS],
+        details=tuple(f"- {one_line(bullet, BULLET)}" for bullet in bullets if bullet)[:MOST_BULLETS],
     )

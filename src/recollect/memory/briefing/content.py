@@ -4,13 +4,14 @@ Nothing here searches or loads a model.
 """
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import recollect.model as m
 from recollect.context.store import Store
 from recollect.errors import UnknownName
+from recollect.frozen import frozen
 from recollect.kinds import KINDS, kind_of
 from recollect.memory.briefing.briefing import MOST_ALWAYS, Conflict
 from recollect.memory.search.triggers import matching, warning_view
@@ -26,7 +27,7 @@ LIVE = timedelta(hours=24)
 _ASKED = "asked:"  # how the line begins in which a summary says what was asked
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Role:
     """Which tiers an agent with this role reads."""
 
@@ -56,7 +57,8 @@ def rules_in(store: Store, view: m.View) -> tuple[m.Memory, ...]:
     """Return what an agent is always told, the most important first.
 
     Pinned memories come first, then the user's own corrections, preferences, conventions and decisions, then those that
-    use or a review has confirmed. An unreviewed seed or an agent's unconfirmed word is never among them.
+    use or a review has confirmed. Of equals, what is about some files comes last: a prompt about them brings it up. An
+    unreviewed seed or an agent's unconfirmed word is never among them.
     """
     pinned = store.newest(view, standing=m.Standing.PINNED, limit=MOST_PINNED)
     standing = store.newest(replace(view, kinds=STANDING_KINDS), limit=MOST_STANDING)
@@ -65,9 +67,16 @@ def rules_in(store: Store, view: m.View) -> tuple[m.Memory, ...]:
     return tuple({memory.id: memory for memory in (*pinned, *rules)}.values())[: 2 * MOST_ALWAYS]
 
 
-def _rule_order(memory: m.Memory) -> tuple[bool, bool, bool, float]:
+def _rule_order(memory: m.Memory) -> tuple[bool, bool, bool, float, bool]:
     kind = kind_of(memory.kind)
-    return not is_users(memory), not kind.correcting, kind.family != "user", -memory.importance
+    is_about_files = bool(memory.file_paths)
+    return (
+        not is_users(memory),
+        not kind.correcting,
+        kind.family != "user",
+        -memory.importance,
+        is_about_files,
+    )
 
 
 def is_users(memory: m.Memory) -> bool:

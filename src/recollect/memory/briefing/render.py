@@ -6,12 +6,13 @@ Text from a memory never leaves the fence: it is one line, escaped, without cont
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import recollect.model as m
 from recollect.errors import UnknownName
+from recollect.frozen import frozen
 from recollect.kinds import kind_of
 from recollect.policy import USER_SOURCES
 from recollect.text import tokens
@@ -27,6 +28,7 @@ TITLES = {
     "task": "For this task",
     "summaries": "Recent sessions",
     "found": "Found",  # what a tool was asked for
+    "close": "Close to it",  # what stands beside a statement that was just recorded
 }
 NAME = 40  # characters of a person's name
 SHORT_ID = 6  # characters, of the end: docs/decisions/0003-ids-sort-and-shorten.md
@@ -34,7 +36,7 @@ LINE = 40  # tokens of a statement; summaries made on writing have at most 35
 DETAIL = 100  # tokens of a procedure's steps, of what it needs, or of an error and what helped
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BriefingEntry:
     """One entry before rendering. Its texts are raw; each becomes one line."""
 
@@ -54,7 +56,7 @@ class BriefingEntry:
         return not (self.text or self.details or self.kind == "file")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Format:
     """The format of a host.
 
@@ -115,6 +117,22 @@ def memory_entry(
         text=_statement(memory),
         details=_procedure_details(memory.procedure) if memory.procedure else (),
     )
+
+
+def close_document(form: Format, close: Sequence[m.CloseMemory], names: Mapping[str, str]) -> str:
+    """Return the memories beside a statement that was just recorded, one per line with who said it; empty if there are none.
+
+    `names` are their short ids.
+    """
+    entries = [close_entry(each, names[each.memory.id]) for each in close]
+    return form.document([form.section("close", [form.write(entry) for entry in entries])] if entries else [])
+
+
+def close_entry(close: m.CloseMemory, name: str) -> BriefingEntry:
+    entry = memory_entry(close.memory, name, by=close.by)
+    said = ("said by the user",) if close.memory.source in USER_SOURCES and not close.by else ()
+    text = one_line(close.memory.content)
+    return replace(entry, name="", marks=(*said, *entry.marks), text=text, details=(), inline=True)
 
 
 def _statement(memory: m.Memory) -> str:

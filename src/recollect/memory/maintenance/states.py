@@ -205,6 +205,41 @@ def put_link(store: Store, link: m.Link, actor: str) -> None:
         store.put_link(link)
 
 
+def check_replacement(new: m.Memory, old: m.Memory) -> None:
+    """Raise `Refused` unless both are in use and `new` holds wherever `old` does: elsewhere nothing would be left."""
+    for memory in (new, old):
+        if memory.state is not m.State.ACTIVE:
+            raise Refused(
+                f"Memory {memory.id} is {memory.state}, so it neither replaces another nor is replaced.",
+                f"Run `recollect show {memory.id}` to see why.",
+            )
+    is_wider = all(
+        mine in (None, theirs)
+        for mine, theirs in (
+            (new.project_id, old.project_id),
+            (new.branch, old.branch),
+            (new.season, old.season),
+        )
+    )
+    if not is_wider or (new.scope is m.Scope.SESSION and old.scope is not m.Scope.SESSION):
+        raise Refused(
+            f"Memory {new.id} holds only for a project, branch, season or session, and {old.id} holds for others too.",
+            "Link them as contradicts.",
+        )
+
+
+def replace_by_hand(store: Store, link: m.Link, actor: str) -> m.Link:
+    """Supersede the target of a link by its source, and return the link as it is stored. Raise `Refused`."""
+    from recollect.memory.write.precedence import supersede  # its rules take 25 ms to import
+
+    reason = f"{actor} says so" if m.is_agent(actor) else link.reason
+    with store.transaction():
+        new, old = store.get(link.source), store.get(link.target)
+        check_replacement(new, old)  # another process may have written since
+        supersede(store, old, new, reason, actor, link.created_at)
+    return replace(link, weight=1.0, reason=reason)
+
+
 def unlink(
     store: Store, source: m.Memory, target: m.Memory, relation: m.Relation, actor: str, now: datetime
 ) -> bool:

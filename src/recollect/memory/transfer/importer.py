@@ -6,7 +6,7 @@ the imported version.
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,7 @@ from recollect.errors import (
     RecollectError,
     StoreError,
 )
+from recollect.frozen import frozen
 from recollect.memory.maintenance.states import can_link
 from recollect.memory.search.triggers import is_specific
 from recollect.memory.transfer.fields import OUR_PROJECT
@@ -35,7 +36,7 @@ from recollect.text.shapes import looks_like_path
 Progress = Callable[[int], None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _IncomingMemory:
     number: int  # of the record
     memory: m.Memory
@@ -81,6 +82,13 @@ class Importer:
                 "The import stopped early; part of it is stored.",
                 f"Run `recollect undo {begun}` to remove that part. {error.hint}",
             ) from error
+        self._finish(report)
+        return report
+
+    def run_links(self, links: Iterable[Any]) -> ImportReport:
+        """Store links between memories that are here already."""
+        report = ImportReport()
+        self._import_links(links, report)
         self._finish(report)
         return report
 

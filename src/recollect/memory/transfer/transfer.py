@@ -88,6 +88,14 @@ class Transfer:
             context.store.set_setting(None, "vectors_pending", True)
         return report
 
+    def import_links(self, records: Iterable[Any]) -> "ImportReport":
+        """Store links between memories that are here already, as one change."""
+        from recollect.memory.transfer.importer import Importer
+
+        context = self._context
+        change = context.new_change("import", "Started to import.", project_id=None)
+        return Importer(context, change).run_links(records)
+
     def import_messages(
         self, records: Iterable[Mapping[str, Any]], progress: Progress | None = None
     ) -> "MessageReport":

@@ -14,7 +14,7 @@ from recollect.context.context import Context
 from recollect.errors import RecollectError, Refused
 from recollect.kinds import kind_of
 from recollect.memory import ranking
-from recollect.memory.anchors.stale import refresh_changed, stale_in
+from recollect.memory.anchors.stale import refresh_changed
 from recollect.memory.briefing.briefing import Briefing, BriefingContent, ProjectCard, compose
 from recollect.memory.briefing.budget import Allocation, allocate
 from recollect.memory.briefing.content import (
@@ -348,7 +348,7 @@ class Composer:
             known_errors=tuple(known_errors),
             findings=self._findings(request, view) if bridge else (),
             conflicts=conflicts_of(store, view, shown),
-            stale=frozenset(stale_in(store, view.project_id)),
+            stale=frozenset(refresh_changed(self._context)),
             notes=notes,
             probabilities=probabilities,
         )
@@ -375,6 +375,7 @@ class Composer:
             hits = [hit for hit in material.known_errors if not _is_said_in(fixes, hit.memory)]
         context = self._context
         sessions = self._store.sessions(context.user_id, context.project_id, _SESSIONS_READ)
+        said = (*always, *(hit.memory for hit in hits))
         content = BriefingContent(
             always=always,
             project=self._project(always) if plan.project else None,
@@ -383,10 +384,10 @@ class Composer:
             bridge=material.findings,
             task=tuple(hits),
             fixes=fixes,
-            summaries=self._last_sessions(request, plan, sessions, always) if role.summaries else (),
+            summaries=self._last_sessions(request, plan, sessions, said) if role.summaries else (),
             conflicts=material.conflicts,
             stale=material.stale,
-            missing=missing_files(context.root, (*always, *(hit.memory for hit in hits))),
+            missing=missing_files(context.root, said),
             probabilities=material.probabilities,
             names=material.names,
         )
@@ -463,7 +464,8 @@ class Composer:
         return tuple(islice(is_here, MOST_FINDINGS))
 
     def _known_errors(self, request: DeliveryRequest) -> list[m.Hit]:
-        """Return memories of what fixed such a failure before."""
+        """Return memories of what fixed this very failure before: meaning alone would bring what fixed another one."""
+        from recollect.work.episodes.failures import is_about
         from recollect.work.extract.outcomes import error_line
 
         query = error_line(request.text)
@@ -477,17 +479,21 @@ class Composer:
             meaning=request.use_model,
             proposals=self._context.is_trusted,
         )
-        return [hit for hit in found.results if hit.score >= ranking.KNOWN_ERROR_SCORE]
+        return [
+            hit
+            for hit in found.results
+            if hit.score >= ranking.KNOWN_ERROR_SCORE and is_about(query, hit.memory.content)
+        ]
 
     def _last_sessions(
         self,
         request: DeliveryRequest,
         plan: MomentPlan,
         sessions: Sequence[m.Session],
-        rules: Sequence[m.Memory],
+        said: Sequence[m.Memory],
     ) -> tuple[m.Session, ...]:
-        """Return the last sessions that did something besides stating `rules`, the latest with what it left open."""
-        stated = frozenset(memory.fingerprint for memory in rules)
+        """Return the last sessions that did something besides what is `said` anyway, the latest with what it left open."""
+        stated = frozenset(memory.fingerprint for memory in said)
         here = {None, *(self._context.view().branches or ())}
         others = [without_lines(session, stated) for session in sessions]
         last = [

@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from recollect.frozen import frozen
 from recollect.text.cuts import end_of, start_of
 from recollect.text.redact import redact
+from recollect.text.words import STOP_WORDS
 from recollect.work.extract.commands import parse
+from recollect.work.extract.outcomes import without_label
 
 MOST_LINES = 4
 MOST_NAMES = 24
@@ -64,7 +66,7 @@ _SHELL = re.compile(r"^(?:/bin/)?(?:ba|z|da|k)?sh: (?:line )?(?:\d+: )?")
 _VERSION = re.compile(r"(?:[@^~=<>v-]{1,9})?(?<![\d.])\d{1,40}(?:\.\w{1,40}){0,9}$")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ErrorLine:
     """A normalised line of output and the names in it: `"` precedes a quoted name, `/` a file or test."""
 
@@ -72,7 +74,7 @@ class ErrorLine:
     names: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failure:
     head: str  # program and verb of the command; "" = not known
     lines: tuple[ErrorLine, ...]  # normalised, the most specific first
@@ -101,7 +103,9 @@ def specific_lines(output: str) -> list[str]:
     lines = [
         bare
         for line in _ANSI.sub("", output).splitlines()
-        if (bare := line.strip(" \t│┃|>*✖×✗⨯")) and len(bare) <= _LONGEST and not _GENERIC.search(bare)
+        if (bare := without_label(line).strip(" \t│┃|>*✖×✗⨯"))
+        and len(bare) <= _LONGEST
+        and not _GENERIC.search(bare)
     ]
     best: dict[str, None] = {}
     for pattern in _SPECIFIC:
@@ -163,6 +167,49 @@ def _file(path: str) -> Iterator[str]:
         yield f"/{name.lower()}"
 
 
+def is_about(error: str, text: str) -> bool:
+    """Return whether a text in somebody's own words is about this line of output.
+
+    A code in both tells it, unless the text names something else. So do all names that the line quotes, together with
+    one of its words. Else the text must say half of what the line says, where a name counts twice. That both say
+    "no such" or name the same program tells nothing: another error says it too.
+    """
+    said = text.lower()
+    quoted = _quoted_names(error)
+    in_both = {name for name in quoted if _has_name(said, name.lower())}
+    if _codes(error) & _codes(text) and (in_both or not quoted or not _quoted_names(text)):
+        return True
+    line = normalise(error)
+    words = {token.lower() for token in _TOKEN.findall(text)}
+    telling = set(line.words.split()) - _PLAIN - STOP_WORDS - _SAID_BY_ANY
+    if telling & words and in_both == quoted and any(map(_NO_WORD.search, quoted)):
+        return True
+    names = {name.lstrip('"') for name in _strong(line)}
+    shared = len(telling & words) + 2 * sum(
+        name in (said if len(name) > _SHORT_NAME else words) for name in names
+    )
+    return shared > 0 and shared >= _HALF * (len(telling) + 2 * len(names))
+
+
+def _codes(text: str) -> set[str]:
+    return {re.sub(r"\W+", "", match[0]).lower() for match in _CODE.finditer(text)}
+
+
+def _quoted_names(text: str) -> set[str]:
+    """Return the names in quotes and the scoped packages of a text, without the commands that it says to run."""
+    names = {
+        next(group for group in match.groups() if group is not None)
+        for match in _QUOTED.finditer(text)
+        if not text[max(match.start() - 9, 0) : match.start()].lower().endswith(_TO_DO)
+    }
+    names.update(match[0] for match in _PACKAGE.finditer(text))
+    return {name for name in names if re.search(r"[^\W\d_]", name) and not re.search(r"\s", name)}
+
+
+def _has_name(text: str, name: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None
+
+
 @lru_cache(maxsize=512)
 def head_of(command: str) -> str:
     heads = parse(command).heads if command.strip() else ()
@@ -215,6 +262,20 @@ def _with_plain_names(words: set[str], names: set[str], other_names: set[str]) -
     return words - {name.lstrip('"') for name in plain} | {"<name>"}, names | plain
 
 
+_SAID_BY_ANY = frozenset("such cannot could named missing found unable unknown invalid".split())
+# A code of one error. ENOENT, EACCES and their like are none: they say no more than "no such file".
+_CODE = re.compile(
+    r"\bSQLSTATE[\s:=(\[]{0,3}[0-9A-Z]{5}\b"
+    r"|\b(?!(?:SHA|AES|RSA|ISO|RFC|UTF|CP|ES|HTTP)-?\d)[A-Z]{1,6}-?\d{3,6}\b"
+    r"|\bERR_[A-Z][A-Z_]{3,}\b"
+    r"|\bE(?:ADDRINUSE|ADDRNOTAVAIL|AI_AGAIN|BADENGINE|CONNREFUSED|CONNRESET|INTEGRITY|LOOP|MFILE|NFILE|NOMEM|NOSPC|OTP"
+    r"|PIPE|RESOLVE|ROFS|TIMEDOUT|XDEV)\b"
+)
+_PACKAGE = re.compile(r"(?<![\w./-])@[\w-]{1,80}/\w[\w-]{0,80}")
+_TO_DO = ("run ", "start ", "use ", "add ", "set ", "call ", "install ")
+_NO_WORD = re.compile(r"[\W\d_]|[a-z][A-Z]")  # a name that nobody writes by chance
+_HALF = 0.5
+_SHORT_NAME = 3  # characters; a longer one may be a part of a word, as in `shop.cart`
 _MIN_SHARED = 0.4  # share of the words that two lines must have in common
 
 

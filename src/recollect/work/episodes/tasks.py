@@ -113,15 +113,13 @@ def outcome_of(executions: Sequence[ToolExecution]) -> tuple[TaskStatus, str]:
     if files:
         names = list(files)
         more = f" and {len(names) - _MAX_FILES} more" if len(names) > _MAX_FILES else ""
-        parts.append(f"changed {', '.join(names[:_MAX_FILES])}{more}")
+        parts.append(f"Changed {', '.join(names[:_MAX_FILES])}{more}")
     if check:
         parts.append(f"{check[0]} {'passed' if check[1] else 'failed'} last")
     if committed:
-        parts.append("committed")
+        parts.append("committed" if parts else "Committed")
     elif files and not check:
         parts.append("neither checked nor committed")
     done = committed or (check is not None and check[1]) or (not files and check is None and bool(executions))
-    outcome = "; ".join(parts) or ("looked at, nothing changed" if executions else "")
-    return (TaskStatus.COMPLETED if done else TaskStatus.PAUSED), clean(
-        outcome[:1].upper() + outcome[1:], 300
-    )
+    outcome = "; ".join(parts) or ("Looked at, nothing changed" if executions else "")
+    return (TaskStatus.COMPLETED if done else TaskStatus.PAUSED), clean(outcome, 300)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
+from recollect.frozen import frozen
 from recollect.work.transcripts.reading import TranscriptFormat
 
 CONTEXT_LIMIT = 10_000  # characters: the cap of Claude Code
@@ -40,7 +41,7 @@ class HookReply(StrEnum):
     DECISION = "decision"  # only what the host is to do; a text waits for the next hook that can show it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hook:
     """An event of a host, and what Recollect does when the host runs `recollect hook HOST EVENT` for it."""
 
@@ -65,7 +66,7 @@ class Hook:
         return self.reply not in (HookReply.NONE, HookReply.DECISION) and not self.background
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HookCommand:
     """The command that a host runs for an event."""
 
@@ -74,7 +75,7 @@ class HookCommand:
     shortens_output: bool  # outputs of tools are to be replaced, so that the host must wait
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolHold:
     """How a hook keeps a tool from running that a rule of the user's forbids."""
 
@@ -82,7 +83,7 @@ class ToolHold:
     asks_user: bool  # the host asks the user; else it refuses the call, and the agent learns why
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HookTrust:
     """How a host keeps which hooks the user has trusted: by a key and a digest, in a TOML file."""
 
@@ -95,7 +96,7 @@ class HookTrust:
     hint: str  # what the user does to trust them
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HostFiles:
     """Where a host's files are; empty = it has none. `~` and {folders} are filled in on the user's machine."""
 
@@ -109,7 +110,7 @@ class HostFiles:
     rules_header: str = ""  # what a new rules file begins with
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolPermissions:
     """How a host is told that agents may use tools of ours without asking; the host's other settings stay."""
 
@@ -120,7 +121,7 @@ class ToolPermissions:
     content: Callable[[Sequence[str]], str] | None = None  # or of a file of our own, from the tools
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StatusLine:
     """How a host is told to run a command for its status line, in the file of its hooks."""
 
@@ -129,7 +130,7 @@ class StatusLine:
     entry: Callable[[HookCommand], dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SlashCommands:
     """How a host's slash commands are written."""
 
@@ -141,7 +142,7 @@ class SlashCommands:
     clash_with_prompts: bool = False  # the host shows prompts of an MCP server as commands of the same name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionFiles:
     """Where a host keeps the transcripts of its sessions."""
 
@@ -248,7 +249,7 @@ class Host:
     message_user: Callable[[str], dict[str, Any]] | None = None
     status_line: StatusLine | None = None  # None = the host has none that a command can write
 
-    commands: SlashCommands = SlashCommands()
+    commands: SlashCommands = field(default_factory=SlashCommands)
     plugin_template: str = ""  # below `interfaces/install/files`
     briefing_format: str = "markdown"  # xml, plain, markdown: see `memory.briefing.render`
 

@@ -72,13 +72,8 @@ OPENCODE = Host(
             HookReply.TEXT,
             "records the event; after a failure, adds a known fix",
         ),
-        Hook(
-            "experimental.session.compacting",
-            HookKind.SESSION_START,
-            HookReply.TEXT,
-            "adds the briefing to the summary",
-        ),
-        Hook("session.compacted", HookKind.COMPACTION),
+        # What is added to the request for a summary may not be in the summary: the next request has it again.
+        Hook("experimental.session.compacting", HookKind.COMPACTION, summary="notes the compaction"),
         Hook(
             "session.idle",
             HookKind.TURN_END,

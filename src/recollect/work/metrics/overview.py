@@ -1,13 +1,14 @@
-"""What is known, what was learnt lately and what waits for the user: quick to read, and reading writes nothing."""
+"""What is known, what was learnt lately and what waits for the user: quick to read, and only stale memories are written."""
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 import recollect.model as m
 from recollect.context.context import Context
+from recollect.frozen import frozen
 from recollect.kinds import KINDS
-from recollect.memory.anchors.stale import stale_in
+from recollect.memory.anchors.stale import refresh_changed
 from recollect.work.metrics.saved import INJECTED, LEAST, ON_DEMAND, USED, is_baseline, saved
 
 WEEK = timedelta(days=7)
@@ -15,7 +16,7 @@ NEWEST = 6  # memories of the week that are shown
 _MAX_GAPS = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnownKinds:
     """How many memories a family of kinds has, and each of its kinds, most first."""
 
@@ -24,7 +25,7 @@ class KnownKinds:
     kinds: tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Overview:
     """The figures of a project, or of all projects together."""
 
@@ -63,7 +64,8 @@ def overview(context: Context, *, all_projects: bool = False) -> Overview:
     by_kind = store.counts(view, "kind")
     since = context.clock() - WEEK
     fresh = [memory for memory in store.newest(view, limit=200) if memory.created_at >= since]
-    projects = [project.id for project in store.projects()] if all_projects else [context.project_id]
+    places = store.projects() if all_projects else [context.project]
+    projects = [place.id if place else None for place in places]
     figures = [savings_of(context, project) for project in projects]
     totals = store.measures.totals(context.user_id, context.project_id, everywhere=all_projects)
     known = [tokens for tokens, *_ in figures if tokens is not None]
@@ -77,7 +79,7 @@ def overview(context: Context, *, all_projects: bool = False) -> Overview:
         newest=tuple(fresh[:NEWEST]),
         reviews=open_reviews(context, projects),
         conflicts=len({frozenset((link.source, link.target)) for link in store.conflicts(view)}),
-        stale=sum(len(stale_in(store, project)) for project in projects),
+        stale=sum(len(refresh_changed(context, place)) for place in places),
         gaps=sum(len(store.gaps(project, _MAX_GAPS)) for project in projects),
         saved=sum(known) if known else None,
         sessions_compared=sum(compared for _, compared, *_ in figures),

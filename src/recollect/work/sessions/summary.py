@@ -14,6 +14,7 @@ LINES = 5
 MOST_LEARNT = 3
 MOST_FILES = 5
 LONGEST = 160  # characters of a line
+LONGEST_LEARNT = 240  # of what was learnt, which says at its end what helped
 
 
 class SummaryBuilder:
@@ -41,14 +42,18 @@ class SummaryBuilder:
 
     def text(self, findings: Sequence[m.Finding]) -> str:
         """Return the summary as bullets: the request, the findings, the changed files."""
-        lines = [f"Asked: {self._request}"] if self._request else []
+        lines = [_line(f"Asked: {self._request}")] if self._request else []
         best = sorted(findings, key=lambda finding: (-finding.importance, finding.created_at, finding.id))
-        lines += [finding.content for finding in best[:MOST_LEARNT]]
+        lines += [_line(finding.content, LONGEST_LEARNT) for finding in best[:MOST_LEARNT]]
         if self._files:
             names = [name for name, _ in self._files.most_common(MOST_FILES)]
             more = len(self._files) - len(names)
-            lines.append(f"Changed: {', '.join(names)}{f' and {more} more' if more else ''}")
-        return "\n".join(f"- {cut(' '.join(line.split()), LONGEST)}" for line in lines)
+            lines.append(_line(f"Changed: {', '.join(names)}{f' and {more} more' if more else ''}"))
+        return "\n".join(lines)
+
+
+def _line(text: str, longest: int = LONGEST) -> str:
+    return f"- {cut(' '.join(text.split()), longest)}"
 
 
 def summary_builder_for(events: Iterable[Event]) -> SummaryBuilder:

@@ -1,6 +1,7 @@
 """Lossless conversion from and to messages of Anthropic's API. The SDK is not needed."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
 from itertools import groupby
 from typing import Any
@@ -109,7 +110,7 @@ def _part(block: Mapping[str, Any]) -> ContentPart:
 
 
 def _values(part: ContentPart) -> dict[str, Any]:
-    return {name: getattr(part, name) for name in part.__slots__}
+    return {field.name: getattr(part, field.name) for field in fields(part)}
 
 
 def _text_in(content: Any) -> str:

@@ -37,8 +37,8 @@ const hook = (event, payload, wait) =>
 
 const cut = (text) => (typeof text === "string" ? text.slice(0, LARGEST) : "")
 
-// The request for a session's title has a system message too.
-const isTitle = (system) => /^You are a title generator/.test(system?.[0] ?? "")
+// The requests for a session's title and for its summary have a system message too.
+const isAside = (system) => /^You are a (title generator|context summarization agent)/.test(system?.[0] ?? "")
 
 // What a hook says: plain text to add, or an object with `text`, a shorter `output`, or why to `hold` a tool back.
 const answered = (said) => {
@@ -81,7 +81,7 @@ export const Recollect = async ({ directory, client }) => {
   return unfailing({
     "experimental.chat.system.transform": async (input, output) => {
       const session = input?.sessionID
-      if (!session || isTitle(output.system)) return
+      if (!session || isAside(output.system)) return
       if (!briefings.has(session)) briefings.set(session, send("session.created", session, {}, "0.5"))
       const text = await briefings.get(session)
       if (text) output.system.push(text)
@@ -131,11 +131,10 @@ export const Recollect = async ({ directory, client }) => {
       if (text) output.output += `\n\n${text}`
     },
 
-    "experimental.session.compacting": async (input, output) => {
-      const text = await send("experimental.session.compacting", input.sessionID, {}, "0.5")
-      if (text) output.context.push(text)
-      briefings.delete(input.sessionID)
+    "experimental.session.compacting": async (input) => {
+      briefings.delete(input.sessionID) // the next request has it again
       asked.delete(input.sessionID)
+      await send("experimental.session.compacting", input.sessionID)
     },
 
     event: async ({ event }) => {
