@@ -1,20 +1,27 @@
 """Real stores in real files, each in a home of its own; only the clock and the model are fakes."""
 
+import gc
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import pytest
 from hypothesis import HealthCheck, settings
 
 from fakes import FakeClock, FakeEmbedder
 from recollect.engine import Engine
 from recollect.interfaces.daemon_client.control import stop
+from recollect.memory.search import channels
 from recollect.model import new_id
 from recollect.model.team import Identity, Role
+from recollect.store.keys import is_plain
+from recollect.store.sqlite import opening, schema
 from recollect.store.sqlite.connection import connect
 from recollect.store.sqlite.store import SqliteStore
+from recollect.work.window import window
 
 # Tests must not depend on your own settings: signed commits, hooks, colours, an agent that runs them.
 for name in [
@@ -28,9 +35,17 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
+# The suite creates thousands of stores. In memory this takes less than half the time that it takes on a disk.
+MEMORY_FOLDER, ENOUGH_MEMORY = Path("/dev/shm"), 4 << 30
+if "TMPDIR" not in os.environ and os.access(MEMORY_FOLDER, os.W_OK | os.X_OK):
+    mounted = os.statvfs(MEMORY_FOLDER)
+    if mounted.f_bavail * mounted.f_frsize >= ENOUGH_MEMORY and not mounted.f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY_FOLDER)
+
 settings.register_profile(
     "recollect",
     max_examples=50,  # half of what hypothesis does: the suite runs often
+    derandomize=True,  # the same examples for everybody; `--hypothesis-profile explore` looks for new ones
     deadline=None,  # other work on the machine is no fault of ours
     suppress_health_check=[
         HealthCheck.function_scoped_fixture,
@@ -39,6 +54,49 @@ settings.register_profile(
     ],
 )
 settings.load_profile("recollect")
+settings.register_profile("explore", derandomize=False, max_examples=1_000)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def new_stores_are_copies(tmp_path_factory):
+    """Copies the tables of a new store from one that was migrated before: 17 migrations take five times as long."""
+    path = tmp_path_factory.mktemp("migrated") / "recollect.db"
+    SqliteStore(path, "").close()
+    migrated = connect(path, None)
+
+    def migrate(db: apsw.Connection, user_id: str) -> None:
+        is_new = not schema.version_of(db) and not db.execute("SELECT 1 FROM sqlite_schema").fetchall()
+        if is_new and is_plain(Path(db.filename)):
+            with db.backup("main", migrated, "main") as copy:
+                copy.step()
+        else:
+            schema.migrate(db, user_id)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opening, "migrate", migrate)
+        yield
+    migrated.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def a_busy_machine_cuts_no_search_short():
+    """Gives every channel of a search a minute. Tests of deadlines set their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(channels, "DEADLINES_MS", dict.fromkeys(channels.DEADLINES_MS, 60_000.0))
+        patch.setattr(window, "DEADLINE", 60.0)
+        yield
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector from walking through all tests and modules again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
+
+
+def pytest_sessionfinish() -> None:
+    """Let the garbage collector see everything again, or DuckDB reports what is left as leaks."""
+    gc.unfreeze()
 
 
 @pytest.fixture

@@ -92,7 +92,9 @@ def tree(tmp_path) -> Path:
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(
+                source, tmp_path / name
+            )  # with the compiled files, which Python takes as long as they fit
         elif source.exists():
             shutil.copy(source, tmp_path / name)
     return tmp_path

@@ -20,7 +20,7 @@ The layers, from top to bottom; a module imports only from layers below its own:
 - `store`, `embed`, `llm`, `text`: storage, vectors, language models, words and redaction
 - `context`: what every part is given, and the protocols of the store and the embedder
 - `policy`: the table of what each actor may do to whose memory
-- `model`, `kinds`, `config`, `errors`: values, the table of kinds, settings, errors
+- `model`, `kinds`, `config`, `errors`, `frozen`: values, the table of kinds, settings, errors, classes that are quick to make
 
 CONTRIBUTING.md says where to find things, and the docstring of each package how its modules work together.
 """

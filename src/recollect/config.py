@@ -6,12 +6,13 @@ An interface loads them once and passes them down.
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from math import inf
 from pathlib import Path
 from typing import Any
 
 from recollect.errors import BadSetting, NoHome
+from recollect.frozen import frozen
 
 DATABASE = "recollect.db"  # in the home
 _PREFIX = "RECOLLECT_"
@@ -32,7 +33,7 @@ _OTHER_VARIABLES = {
 _ADDRESS = re.compile(r"https?://[^\s/?#@]+(/[^\s?#@]*)?")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     home: Path
     user: str
@@ -130,7 +131,7 @@ MEANINGS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExplainedSetting:
     """A setting with what it does and where its value is from."""
 
@@ -200,12 +201,12 @@ def change_setting(home: Path, name: str, value: str | None) -> None:
     """
     file = settings_file(home)
     if name not in _NAMES:
-        raise _unknown(name, "the command line")
+        raise unknown_setting(name)
     values = _read(file)
     if value is None:
         values.pop(name, None)
     else:
-        values[name] = _parse(name, value, type(getattr(Settings(home, ""), name)), "the command line")
+        values[name] = _parse(name, value, type(getattr(Settings(home, ""), name)))
     _combine(home, values, {}, {})
     import json
 
@@ -308,7 +309,7 @@ def _read(file: Path) -> dict[str, Any]:
 
 def _with(settings: Settings, name: str, value: Any, origin: str) -> Settings:
     if name not in _NAMES:
-        raise _unknown(name, origin)
+        raise unknown_setting(name, origin)
     return replace(settings, **{name: _parse(name, value, type(getattr(settings, name)), origin)})
 
 
@@ -318,20 +319,22 @@ def _similar(name: str) -> list[str]:
     return get_close_matches(name, _NAMES, n=1)
 
 
-def _unknown(name: str, origin: str) -> BadSetting:
+def unknown_setting(name: str, origin: str = "") -> BadSetting:
+    """Return the error for a name that is no setting; `origin` is where it was read."""
     similar = _similar(name)
     hint = f"Did you mean {similar[0]!r}?" if similar else f"Known: {', '.join(_NAMES)}."
-    return BadSetting(f"Unknown setting {name[:60]!r} in {origin}.", hint)
+    return BadSetting(f"Unknown setting {name[:60]!r}{origin and f' in {origin}'}.", hint)
 
 
-def _parse(name: str, value: Any, kind: type, origin: str) -> Any:
+def _parse(name: str, value: Any, kind: type, origin: str = "") -> Any:
+    where = f"{name} in {origin}" if origin else name
     if kind is int:
         try:
             number = int(value)
         except (TypeError, ValueError):
             number = -1
         if number < 0 or isinstance(value, bool):
-            raise BadSetting(f"{name} in {origin} must be a whole number, not {value!r}.", "Give 0 or more.")
+            raise BadSetting(f"{where} must be a whole number, not {value!r}.", "Give 0 or more.")
         return number
     if kind is float:
         try:
@@ -339,13 +342,13 @@ def _parse(name: str, value: Any, kind: type, origin: str) -> Any:
         except (TypeError, ValueError):
             amount = -1.0
         if not 0 <= amount < inf:
-            raise BadSetting(f"{name} in {origin} must be a number, not {value!r}.", "Give 0 or more.")
+            raise BadSetting(f"{where} must be a number, not {value!r}.", "Give 0 or more.")
         return amount
     if not isinstance(value, str):
-        raise BadSetting(f"{name} in {origin} must be a string, not {value!r}.", "Put it in quotes.")
+        raise BadSetting(f"{where} must be a string, not {value!r}.", "Put it in quotes.")
     choices = _CHOICES.get(name)
     if choices and value not in choices:
-        raise BadSetting(f"{name} in {origin} cannot be {value!r}.", f"Use one of: {', '.join(choices)}.")
+        raise BadSetting(f"{where} cannot be {value!r}.", f"Use one of: {', '.join(choices)}.")
     return value
 
 

@@ -362,6 +362,9 @@ class Engine:
     def similar(self, name: str, limit: int = 10) -> tuple[m.Hit, ...]:
         return self.retrieval.similar(name, limit)
 
+    def close_to(self, receipt: m.Receipt) -> tuple[m.CloseMemory, ...]:
+        return self.retrieval.close_to(receipt)
+
     def gaps(self, limit: int = 20) -> tuple[m.Gap, ...]:
         return self.retrieval.gaps(limit)
 

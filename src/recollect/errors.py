@@ -212,11 +212,26 @@ class Offline(TeamError):
         )
 
 
+class AnotherServer(Offline):
+    """Raised when something else answers at the address, such as a proxy without its server."""
+
+    def __init__(self, address: str, status: int) -> None:
+        TeamError.__init__(
+            self,
+            f"Memory unavailable: offline. {address} answers with status {status}, and not as a team server does.",
+            "Check the address with `recollect whoami`, or ask whoever runs the server.",
+        )
+
+
 class TokenRefused(TeamError):
     def __init__(self, message: str = "The team server does not accept this token.", hint: str = "") -> None:
         super().__init__(
             message, hint or "It may have expired or been revoked. Run `recollect login URL` again."
         )
+
+
+class NotOnServer(RecollectError):
+    """Raised for an operation that an older team server does not have."""
 
 
 class TooManyRequests(TeamError):

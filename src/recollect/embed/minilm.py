@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from recollect.context.embedder import Rows
     from recollect.embed.one_text import OneText
 
-logger = logging.getLogger(__name__)
 
 NAME = "all-MiniLM-L6-v2"
 DIM = 384
@@ -305,7 +303,9 @@ def open_session(path: Path, providers: list[str], threads: int) -> Any:
                 problem = "it did not start"
             except Exception as error:  # drivers raise errors of any class
                 problem = error
-        logger.warning("Cannot embed with %s: %s", provider, problem)
+        import logging  # here, because commands wait for imports
+
+        logging.getLogger(__name__).warning("Cannot embed with %s: %s", provider, problem)
     return onnxruntime.InferenceSession(str(path), options, [PROVIDERS["cpu"]])
 
 

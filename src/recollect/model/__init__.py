@@ -49,6 +49,7 @@ from recollect.model.episodes import (
 from recollect.model.memory import (
     ALL_STATES,
     INJECTED_MARK,
+    PROPOSED,
     SEEDS_OF,
     TRUST,
     Anchor,
@@ -101,6 +102,7 @@ from recollect.model.record import (
 )
 from recollect.model.results import (
     Answer,
+    CloseMemory,
     Hit,
     MessageHit,
     Outcome,
@@ -132,6 +134,7 @@ __all__ = [
     "FORGOTTEN_SETTING",
     "INJECTED_MARK",
     "LONGEST_ID",
+    "PROPOSED",
     "REFACTOR",
     "SEEDS_OF",
     "TRUST",
@@ -146,6 +149,7 @@ __all__ = [
     "Change",
     "Cleared",
     "Clock",
+    "CloseMemory",
     "Cluster",
     "CoEdit",
     "ContextSnapshot",

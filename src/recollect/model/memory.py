@@ -1,11 +1,11 @@
 """Memories and what connects them, and the view that decides who sees which."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from recollect.frozen import frozen
 from recollect.model.encoding import from_text
 
 # Marks everything Recollect injects into an agent's context, so that it is never learned again.
@@ -69,7 +69,7 @@ class Relation(StrEnum):
     CAUSED_BY = "caused_by"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Provenance:
     """One step of how a memory came to be known."""
 
@@ -83,7 +83,7 @@ class Provenance:
     reason: str = ""  # why this confidence
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reinforcement:
     """A record that the memory was stated again."""
 
@@ -93,7 +93,7 @@ class Reinforcement:
     said: str = ""  # the wording, where it differs from the memory's
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Anchor:
     """The piece of code a memory is about."""
 
@@ -102,7 +102,7 @@ class Anchor:
     digest: str = ""  # of the symbol's normalised text
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Procedure:
     name: str
     trigger: str = ""
@@ -111,7 +111,7 @@ class Procedure:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Memory:
     """One statement that is remembered."""
 
@@ -172,7 +172,7 @@ class Memory:
         return is_proposal(self.created_by, self.trust, self.standing)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Draft:
     """Something to remember, as an interface passes it on."""
 
@@ -201,7 +201,10 @@ class Draft:
     evidence: str = ""  # how it is known that a user said it, or why that is not known
 
 
-@dataclass(frozen=True, slots=True)
+PROPOSED = "proposed"  # the verdict of a link that is not stored: a person is asked whether it is right
+
+
+@frozen
 class Link:
     """A typed, weighted edge from one memory to another."""
 
@@ -211,18 +214,18 @@ class Link:
     created_at: datetime
     weight: float = 1.0
     reason: str = ""
-    verdict: str | None = None  # for contradicts: contradictory, superseded or ambiguous
+    verdict: str | None = None  # for contradicts: contradictory, superseded or ambiguous; or `PROPOSED`
     resolved_at: datetime | None = None  # for contradicts: None = still open
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tag:
     name: str
     description: str
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cluster:
     id: str
     project_id: str | None  # None = the cluster of global memories
@@ -233,7 +236,7 @@ class Cluster:
     updated_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class View:
     """Who is looking, and from where. A store shows nothing outside a view."""
 
@@ -291,7 +294,7 @@ class View:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryFilter:
     """What a list of memories is narrowed to, beyond what a view shows. None, and False, narrow nothing."""
 

@@ -1,22 +1,22 @@
 """What the engine returns: search results, and receipts for what was remembered."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from recollect.frozen import frozen
 from recollect.model.memory import Memory
 from recollect.model.work import Message
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hit:
     memory: Memory
     score: float
     why: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """The result of a search."""
 
@@ -26,14 +26,14 @@ class Answer:
     notes: tuple[str, ...] = ()  # why it is partial, for people
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MessageHit:
     message: Message
     score: float
     why: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionHit:
     session: str
     score: float
@@ -48,14 +48,14 @@ class Outcome(StrEnum):
     CONFLICT = "conflict"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Redaction:
     """A secret that was removed from a text before it was stored."""
 
     type: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Receipt:
     """The result of `remember`. The keys are those of `remember --json`."""
 
@@ -67,3 +67,16 @@ class Receipt:
     conflicts_with: tuple[str, ...]
     message: str
     notes: tuple[str, ...] = ()  # what else the writer should know: no vector yet…
+
+
+@frozen
+class CloseMemory:
+    """A memory that is near in meaning to one that was just stored, for its author to judge how they relate."""
+
+    memory: Memory
+    by: str = ""  # the name of another person whose it is
+
+    @property
+    def said_by(self) -> str:
+        """Who said it: another person's name, "user", or "agent:NAME"."""
+        return self.by or self.memory.created_by

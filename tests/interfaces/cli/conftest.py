@@ -46,7 +46,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def run(home: Path) -> Command:
+def nice(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """By how much commands lowered the priority: that of this process stays, for all later tests."""
+    steps: list[int] = []
+    monkeypatch.setattr(os, "nice", lambda step: steps.append(step) or 0)
+    return steps
+
+
+@pytest.fixture
+def run(home: Path, nice: list[int]) -> Command:
     def run(*arguments: str, stdin: bytes | str = b"") -> Result:
         with CliRunner().isolation(input=stdin) as (out, err, _):
             code = main(list(arguments))

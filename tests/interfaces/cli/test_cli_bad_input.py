@@ -146,7 +146,7 @@ def test_it_is_refused_in_a_sentence_and_a_hint(call, run, arguments, stdin, mes
         (["alias", "lst"], "No such command 'lst'"),
         (["budget", "5", "--default"], "TOKENS and --default cannot be used together"),
         (["budget", "--defalt"], "not a valid integer"),
-        (["links"], "Missing command"),
+        (["links"], "Give the id of a memory"),
         (["list", "--home", ""], "--home': the value is empty"),
         (["list", "--project", ""], "--project': the value is empty"),
         (["tag", "x"], "Give a tag"),

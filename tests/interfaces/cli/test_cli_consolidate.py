@@ -36,6 +36,12 @@ def test_a_run_says_what_it_did_and_how_to_take_it_back(run, twice):
     assert run("stats", "--json").json["memories"] == 2
 
 
+def test_it_runs_at_low_priority(run, twice, nice):
+    run("consolidate")
+
+    assert sum(nice) == 10
+
+
 def test_some_operations_only(run, twice):
     assert run("consolidate", "--only", "tags", "--only", "prune").out == "Nothing to do.\n"
 

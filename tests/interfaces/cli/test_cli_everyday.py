@@ -316,3 +316,43 @@ def test_choosing_needs_a_terminal(run, remember):
 
     assert refused.code == 1
     assert "--interactive needs a terminal" in refused.err
+
+
+def test_help_is_a_command_as_in_git(run):
+    assert run("help").out == run("--help").out
+    assert run("help", "config", "set").out == run("config", "set", "--help").out
+    assert run("help", "remember", "--", "x").out == run("remember", "--help").out
+    assert run("help", "help").out == run("--help").out
+
+
+def test_the_version_has_a_short_option(run):
+    assert run("-V").out == run("--version").out
+
+
+def test_completion_is_for_the_shell_in_use(run, monkeypatch):
+    monkeypatch.setenv("SHELL", "/usr/bin/zsh")
+    assert run("completion").out == run("completion", "zsh").out
+
+    monkeypatch.setenv("SHELL", "/bin/sh")
+    refused = run("completion")
+    assert refused.code == 2
+    assert "Name your shell: bash, zsh, fish." in refused.err
+
+
+def test_an_empty_log_says_so(run):
+    assert run("audit").err == "No changes recorded yet.\n"
+
+
+def test_links_without_an_id_asks_for_one(run):
+    refused = run("links")
+
+    assert refused.code == 2
+    assert "Give the id of a memory, or `export`." in refused.err
+
+
+def test_a_wrong_setting_is_named_with_the_nearest_one(run):
+    for command in (["get", "embeder"], ["set", "embeder", "none"]):
+        refused = run("config", *command)
+
+        assert refused.err.splitlines() == ["Unknown setting 'embeder'.", "Did you mean 'embedder'?"]
+    assert run("config", "set", "embedder", "fast").err.startswith("embedder cannot be 'fast'.\n")

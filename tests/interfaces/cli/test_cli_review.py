@@ -196,3 +196,18 @@ def test_who_ends_early_is_asked_again_next_time(run, ask):
 
     assert terminal.end() == 0
     assert open_questions(run) == [first, second]
+
+
+def test_a_memory_whose_code_has_changed_says_so_when_it_is_shown(run, remember, tmp_path):
+    folder = tmp_path / "shop"
+    (folder / "config.py").write_text("def parse_config(path):\n    return path\n")
+    name = remember("`parse_config` in `config.py` ignores unknown keys")
+    fresh = run("show", name)
+    (folder / "config.py").unlink()
+
+    stale = run("show", name)
+
+    assert "stale" not in fresh.out
+    assert "stale          config.py is gone" in stale.out
+    assert run("show", name, "--json").json["stale"]["why"] == "config.py is gone"
+    assert "1 memory whose code has changed" in run().out

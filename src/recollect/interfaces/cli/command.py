@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import click
 
 from recollect.errors import AmbiguousId, RecollectError
+from recollect.frozen import frozen
 from recollect.interfaces.cli import output
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class CliContext:
     home: str | None = None  # None = RECOLLECT_HOME, or ~/.recollect
     project: str | None = None  # None = the current folder
     json: bool = False
+    actor: str = "user"  # who acts; a command that lets an agent act sets it first
     whole_project: bool = False  # `--project` without a folder, where a command accepts that
     folder: "Path | None" = None  # where the command was typed; None = our own folder
     _engine: "Engine | None" = field(default=None, init=False)
@@ -68,6 +70,7 @@ class CliContext:
             self._engine = Engine.open(
                 project=self.project,
                 settings=settings,
+                actor=self.actor,
                 embedder=from_daemon(settings),
                 has_deadlines=False,  # who typed the command would rather wait than be told that nothing is known
             )
@@ -87,7 +90,7 @@ class CliContext:
             click.echo(f"The command succeeded, but maintenance of the store failed: {error}", err=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandResult:
     """A value that brings its own text, for commands whose options choose between several kinds of value."""
 

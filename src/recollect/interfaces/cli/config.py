@@ -4,8 +4,14 @@ from collections.abc import Sequence
 
 import click
 
-from recollect.config import MEANINGS, ExplainedSetting, change_setting, explain_settings, settings_file
-from recollect.errors import BadSetting
+from recollect.config import (
+    MEANINGS,
+    ExplainedSetting,
+    change_setting,
+    explain_settings,
+    settings_file,
+    unknown_setting,
+)
 from recollect.interfaces.cli import output
 from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options, show_state
 from recollect.interfaces.cli.options import NameType
@@ -95,4 +101,4 @@ def _explained(cli: CliContext, name: str) -> ExplainedSetting:
     for setting in explain_settings(cli.settings):
         if setting.name == name.lower():
             return setting
-    raise BadSetting(f"There is no setting {name[:60]!r}.", "Run `recollect config` to list the settings.")
+    raise unknown_setting(name)

@@ -222,13 +222,13 @@ _SHELLS = {
 
 
 @click.command()
-@click.argument("shell", type=click.Choice(list(_SHELLS)))
+@click.argument("shell", type=click.Choice(list(_SHELLS)), required=False)
 @shared_options
 @click.pass_context
-def completion(ctx: click.Context, shell: str) -> None:
+def completion(ctx: click.Context, shell: str | None) -> None:
     """Print the completion script for your shell.
 
-    It completes commands, options, kinds and ids.
+    It completes commands, options, kinds and ids. Without SHELL, it is for the one in the variable SHELL.
 
     \b
     recollect completion bash >> ~/.bashrc
@@ -237,6 +237,9 @@ def completion(ctx: click.Context, shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
+    shell = shell or os.environ.get("SHELL", "").rpartition("/")[2]
+    if shell not in _SHELLS:
+        raise usage_error(f"Name your shell: {', '.join(_SHELLS)}.")
     script = get_completion_class(shell)
     if script is None:
         raise usage_error(f"click has no completion for {shell}.")

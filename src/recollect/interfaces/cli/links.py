@@ -10,11 +10,18 @@ import recollect.model as m
 from recollect.interfaces.cli import output
 from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options
 from recollect.interfaces.cli.memories import links_of
-from recollect.interfaces.cli.options import MEMORY, RELATION, usage_error
+from recollect.interfaces.cli.options import MEMORY, RELATION, author_option, usage_error
 from recollect.kinds import kind_of
 
 
 def _print_link(link: m.Link) -> None:
+    if link.verdict == m.PROPOSED:
+        click.echo(f"Both stay, because {link.target} or {link.source} is the user's.")
+        click.echo("The user is asked: `recollect review --kind contradiction`.")
+        return
+    if link.relation is m.Relation.SUPERSEDES:
+        click.echo(f"{link.source} took the place of {link.target}")
+        return
     click.echo(f"Linked {link.source} {output.glyph('→', '->')} {link.target} ({link.relation})")
 
 
@@ -31,9 +38,14 @@ def _print_link(link: m.Link) -> None:
 @click.option(
     "--weight", type=float, default=1.0, show_default=True, help="The strength, greater than 0 and at most 1."
 )
+@author_option
 @rendered(_print_link, key="link")
-def link(cli: CliContext, source: str, target: str, relation: str, weight: float) -> m.Link:
-    """Link memory A to memory B."""
+def link(cli: CliContext, source: str, target: str, relation: str, weight: float, author: str) -> m.Link:
+    """Link memory A to memory B.
+
+    With --relation supersedes, A takes the place of B.
+    """
+    cli.actor = author
     return cli.engine.memory.link(source, target, relation, weight)
 
 
@@ -52,7 +64,7 @@ class _LinksGroup(click.Group):
         return [*super().shell_complete(ctx, incomplete), *ids]
 
 
-@click.group(cls=_LinksGroup, no_args_is_help=False, subcommand_metavar="ID | export [FILE]")
+@click.group(cls=_LinksGroup, invoke_without_command=True, subcommand_metavar="ID | export [FILE]")
 @shared_options
 def links() -> None:
     """List the links of a memory, or export the memory graph.
@@ -61,6 +73,8 @@ def links() -> None:
     recollect links nvh933
     recollect links export graph.dot
     """
+    if click.get_current_context().invoked_subcommand is None:
+        raise usage_error("Give the id of a memory, or `export`.")
 
 
 def _links_json(links: Sequence[tuple[m.Link, m.Memory]]) -> object:

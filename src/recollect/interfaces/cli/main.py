@@ -1,10 +1,10 @@
 """The command line: the table of commands, and how errors are shown."""
 
-import difflib
 import errno
 import importlib
 import os
 import sys
+from itertools import takewhile
 from typing import Any
 
 import click
@@ -115,6 +115,8 @@ class LazyCommands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in _MODULES and not name.startswith("-") and not ctx.resilient_parsing:
+            import difflib
+
             similar = difflib.get_close_matches(name, _MODULES, n=1)
             hint = f" Did you mean {similar[0]!r}?" if similar else ""
             raise click.UsageError(f"No such command {name[:60]!r}.{hint}", ctx)
@@ -131,7 +133,7 @@ class LazyCommands(click.Group):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(package_name="recollect", message="recollect %(version)s")
+@click.version_option(None, "-V", "--version", package_name="recollect", message="recollect %(version)s")
 @shared_options
 def cli() -> None:
     """Long-term memory for coding agents: local, offline, explained.
@@ -175,6 +177,9 @@ def run_command(arguments: list[str], context: CliContext, no_color: bool) -> in
 
 
 def _run(arguments: list[str]) -> int:
+    if arguments[:1] == ["help"]:  # as in git
+        names = takewhile(lambda argument: not argument.startswith("-") and argument != "help", arguments[1:])
+        arguments = [*names, "--help"]
     context = CliContext()
     try:
         return run_command(arguments, context, bool(os.environ.get("NO_COLOR")))

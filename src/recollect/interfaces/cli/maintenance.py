@@ -276,7 +276,7 @@ def encrypt(cli: CliContext, key_file: Path | None, off: bool) -> dict[str, Any]
 @click.group(invoke_without_command=True, subcommand_metavar="[verify]")
 @limit_option(20)
 @click.option("--memory", metavar="ID", type=MEMORY, help="Only entries about this memory.")
-@rendered(output.print_audit, key="lines")
+@rendered(output.print_audit, key="lines", empty="No changes recorded yet.")
 def audit(cli: CliContext, limit: int, memory: str | None) -> Sequence[m.AuditLine] | None:
     """Show who changed what, newest first.
 

@@ -1,5 +1,6 @@
 """Commands for single memories: remember, list, show, edit, forget, restore, wrong, pin."""
 
+import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -19,6 +20,7 @@ from recollect.interfaces.cli.options import (
     STATE,
     TAG,
     VISIBILITY,
+    author_option,
     given,
     read_text,
     refuse_both,
@@ -34,6 +36,30 @@ _AUDIT_LINES = 10  # shown below a memory
 
 def _print_receipt(receipt: m.Receipt) -> None:
     _print_outcome("Reinforced" if receipt.is_duplicate else "Remembered", receipt)
+
+
+# What an agent is told below the memories that are close to what it stored.
+_RELATE = (
+    "If it takes the place of one of these, run `recollect link {id} ID --relation supersedes --created-by {author}`; "
+    "if both cannot hold and you do not know which does, the same with `--relation contradicts`; "
+    "if one says the same, run `recollect forget {id} --created-by {author}`; otherwise do nothing."
+)
+
+
+def _print_close(receipt: m.Receipt, close: Sequence[m.CloseMemory], author: str) -> None:
+    if close:
+        from recollect.memory.briefing.render import PLAIN, close_document, short_ids
+
+        names = short_ids([receipt.id, *(each.memory.id for each in close)])
+        click.echo(close_document(PLAIN, close, names))
+        click.echo(_RELATE.format(id=names[receipt.id], author=shlex.quote(output.one_line(author))))
+
+
+def _close_json(close: Sequence[m.CloseMemory]) -> list[dict[str, str]]:
+    return [
+        {"id": each.memory.id, "said_by": each.said_by, "text": output.one_line(each.memory.content)}
+        for each in close
+    ]
 
 
 def _print_outcome(verb: str, receipt: m.Receipt) -> None:
@@ -87,8 +113,8 @@ def _print_outcome(verb: str, receipt: m.Receipt) -> None:
     help="The visibility: private, project or team [private; project for agents].",
 )
 @click.option("--correction", is_flag=True, help="This corrects the agent and overrides what contradicts it.")
-@rendered(_print_receipt)
-def remember(cli: CliContext, /, text: tuple[str, ...], **details: Any) -> m.Receipt:
+@rendered()
+def remember(cli: CliContext, /, text: tuple[str, ...], **details: Any) -> CommandResult:
     """Store a statement as a memory.
 
     TEXT is one or two sentences; - reads it from standard input.
@@ -98,10 +124,19 @@ def remember(cli: CliContext, /, text: tuple[str, ...], **details: Any) -> m.Rec
     recollect remember "Release" --step "make test" --step "git tag" --step "make publish"
     git log -1 --format=%B | recollect remember - --kind decision
     """
-    author = details["created_by"]
-    if details["correction"] and m.is_agent(author or "user"):
+    author = details["created_by"] or "user"
+    if details["correction"] and m.is_agent(author):
         refuse_both(**{"correction": True, f"created-by {author}": True})
-    return cli.engine.remember(read_text(text), **given(details))
+    receipt = cli.engine.remember(read_text(text), **given(details))
+    close = (
+        cli.engine.close_to(receipt) if m.is_agent(author) else ()
+    )  # searching costs people 20 ms to import
+
+    def show() -> None:
+        _print_receipt(receipt)
+        _print_close(receipt, close, author)
+
+    return CommandResult({**m.as_json(receipt), "close_to": _close_json(close)}, show)
 
 
 def _print_list(found: dict[str, Any]) -> None:
@@ -168,9 +203,10 @@ def memory_report(cli: CliContext, memory: m.Memory) -> CommandResult:
     """Return everything that is stored about a memory, as `recollect show` prints it."""
     links = links_of(cli.engine, memory)
     audit = cli.engine.audit(limit=_AUDIT_LINES, name=memory.id)
+    stale = cli.engine.care.stale().get(memory.id)
 
     def text() -> None:
-        output.print_memory(memory)
+        output.print_memory(memory, stale)
         if links:
             click.echo("\nLinks")
             output.print_links(links)
@@ -178,7 +214,8 @@ def memory_report(cli: CliContext, memory: m.Memory) -> CommandResult:
             click.echo("\nHistory")
             output.print_audit(audit)
 
-    return CommandResult({"memory": memory, "links": [link for link, _ in links], "audit": audit}, text)
+    value = {"memory": memory, "stale": stale, "links": [link for link, _ in links], "audit": audit}
+    return CommandResult(value, text)
 
 
 def links_of(engine: "Engine", memory: m.Memory) -> list[tuple[m.Link, m.Memory]]:
@@ -256,8 +293,9 @@ def from_editor(memory: m.Memory, *, encrypted: bool) -> str:
 @click.option(
     "--yes-i-am-sure", "sure", is_flag=True, help="Skip the confirmation of --project and --everything."
 )
+@author_option
 @rendered(whole_project=True)
-def forget(cli: CliContext, name: str | None, everything: bool, sure: bool) -> CommandResult:
+def forget(cli: CliContext, name: str | None, everything: bool, sure: bool, author: str) -> CommandResult:
     """Forget a memory. You can restore it for 30 days.
 
     A KEYWORD works if only one memory contains it. --project without a folder forgets the whole project: memories,
@@ -268,10 +306,17 @@ def forget(cli: CliContext, name: str | None, everything: bool, sure: bool) -> C
     recollect forget --project
     """
     _require_one(name, cli, everything)
+    cli.actor = author
     if name is not None:
         memory = cli.engine.forget(name)
 
         def text() -> None:
+            if memory.state is not m.State.DELETED:
+                _print_line("Kept", memory)
+                click.echo(
+                    "It is not the agent's to forget. The user is asked: `recollect review --kind forget`."
+                )
+                return
             _print_line("Forgotten", memory)
             click.echo(f"Run `recollect restore {memory.id}` within 30 days to restore it.")
 

@@ -31,6 +31,17 @@ def limit_option(default: int) -> Callable[[_F], _F]:
     )
 
 
+def author_option(command: _F) -> _F:
+    """Add the option by which an agent acts in its own name, with no more rights than it has elsewhere."""
+    return click.option(
+        "--created-by",
+        "author",
+        metavar="AUTHOR",
+        default="user",
+        help="Who says so: user, or agent:NAME, which has the rights of an agent [user].",
+    )(command)
+
+
 def usage_error(message: str) -> click.UsageError:
     return click.UsageError(message, click.get_current_context())
 

@@ -276,11 +276,11 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
-def print_memory(memory: m.Memory) -> None:
+def print_memory(memory: m.Memory, stale: m.Stale | None = None) -> None:
     """Print every field of a memory that a person may want to know."""
     click.echo(click.style(memory.id, fg="cyan", bold=True) + f"  {_kind_and_state(memory)}")
     click.echo(f"\n{_indented(printable(memory.content))}\n")
-    for label, value in _memory_fields(memory):
+    for label, value in _memory_fields(memory, stale):
         if value:
             click.echo(click.style(f"{label:<{_LABEL}}", fg="bright_black") + one_line(value))
 
@@ -292,11 +292,12 @@ def _indented(text: str) -> str:
     return "\n".join(f"  {line}" for line in text.split("\n"))
 
 
-def _memory_fields(memory: m.Memory) -> Iterator[tuple[str, str]]:
+def _memory_fields(memory: m.Memory, stale: m.Stale | None) -> Iterator[tuple[str, str]]:
     reason = f" ({memory.state_reason})" if memory.state_reason else ""
     used = f", last {moment(memory.last_accessed_at)}" if memory.last_accessed_at else ""
     yield "scope", memory.scope + (f" ({memory.project_id})" if memory.project_id else "")
     yield "state", f"{memory.state}{reason}, {memory.standing}"
+    yield "stale", f"{stale.why} ({moment(stale.since)})" if stale else ""
     yield "superseded by", memory.superseded_by or ""
     yield "tags", ", ".join(memory.tags)
     yield "files", ", ".join(memory.file_paths)

@@ -27,6 +27,15 @@ class MemoryList:
 
 
 @dataclass(frozen=True)
+class CloseLine:
+    """A memory that may be about the same as one that was just recorded."""
+
+    id: str
+    said_by: str  # user, agent:NAME, or the name of another person of the team
+    text: str  # in one line
+
+
+@dataclass(frozen=True)
 class RecordedMemory:
     """What happened to a statement."""
 
@@ -37,6 +46,7 @@ class RecordedMemory:
     conflicts_with: list[str]
     redactions: list[str]  # types of the secrets that were removed
     notes: list[str]
+    close_to: list[CloseLine]  # nearest first; the recorder says how they relate
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from recollect.errors import MemoryNotFound, Refused
 from recollect.interfaces.mcp.answers import (
     ActionResult,
+    CloseLine,
     MemoryLine,
     MemoryList,
     MemorySource,
@@ -17,11 +18,17 @@ from recollect.interfaces.mcp.answers import (
 from recollect.interfaces.mcp.requests import ToolContext
 
 if TYPE_CHECKING:
-    from recollect.model import Memory, Message, PrunedText
+    from recollect.model import Link, Memory, Message, PrunedText, Receipt
 
 AROUND = 2  # messages shown before and after the one that is read
 LONGEST = 4_000  # characters of a message that is read
 SHORT = 300  # of one in a list
+# What the agent is told below the memories that are close to what it recorded.
+RELATE = (
+    'If it takes the place of one of these, call memory(action="link", id="{id}", relation="supersedes", to=ID); '
+    'if both cannot hold and you do not know which does, the same with relation="contradicts"; '
+    'if one says the same, memory(action="forget", id="{id}"); otherwise do nothing.'
+)
 
 
 def search(
@@ -126,6 +133,7 @@ def record(
         session=context.client.session,
     )
     context.client.shown.add(receipt.id)
+    close, beside = _close_to(context, receipt)
     recorded = RecordedMemory(
         id=_short(receipt.id),
         outcome=receipt.outcome,
@@ -134,9 +142,27 @@ def record(
         conflicts_with=[_short(each) for each in receipt.conflicts_with],
         redactions=[redaction.type for redaction in receipt.redactions],
         notes=list(receipt.notes),
+        close_to=close,
     )
     removed = f"Secrets removed: {', '.join(recorded.redactions)}." if recorded.redactions else ""
-    return recorded, " ".join(filter(None, (f"#{recorded.id}: {receipt.message}", removed, *receipt.notes)))
+    said = " ".join(filter(None, (f"#{recorded.id}: {receipt.message}", removed, *receipt.notes)))
+    return recorded, said + beside
+
+
+def _close_to(context: ToolContext, receipt: "Receipt") -> tuple[list[CloseLine], str]:
+    """Return the memories that a new one may be about, and what to tell the agent about them."""
+    from recollect.memory.briefing.render import clean, close_document, format_named, short_ids
+    from recollect.memory.seeds.hosts import is_for_host
+
+    close = [
+        each for each in context.engine.close_to(receipt) if is_for_host(each.memory, context.briefing_host)
+    ]
+    if not close:
+        return [], ""
+    names = short_ids([receipt.id, *(each.memory.id for each in close)])
+    lines = [CloseLine(names[each.memory.id], each.said_by, clean(each.memory.content)) for each in close]
+    document = close_document(format_named(context.format), close, names)
+    return lines, f"\n{document}\n{RELATE.format(id=names[receipt.id])}"
 
 
 def recall(context: ToolContext, task: str, files: Sequence[str]) -> tuple[ActionResult, str]:
@@ -176,9 +202,23 @@ def change(
     elif action == "feedback":
         done, text = engine.feedback(name, helpful, context.client.session), "Recorded."
     else:
-        engine.link(name, other, relation)
-        done, text = engine.get(name), f"Linked: {relation} #{_short(engine.get(other).id)}."
+        link = engine.link(name, other, relation)
+        done, text = engine.get(link.source), _linked(link, relation)
     return ActionResult(action, text, _short(done.id), [], []), f"#{_short(done.id)}: {text}"
+
+
+def _linked(link: "Link", relation: str) -> str:
+    """Return what a link has done, which is not always what was asked for."""
+    from recollect.model import PROPOSED, Relation
+
+    other = f"#{_short(link.target)}"
+    if link.verdict == PROPOSED:
+        return f"Both stay, because {other} or this one is the user's. The user is asked (`recollect review --kind contradiction`)."
+    if link.relation is Relation.SUPERSEDES:
+        return f"It took the place of {other}."
+    if link.relation != relation:
+        return f"Both stay, in conflict: {other} is another person's."
+    return f"Linked: {relation} {other}."
 
 
 def search_sessions(context: ToolContext, query: str, limit: int) -> tuple[SessionLines, str]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import CodeType
 from typing import Any
 
 import mcp_types as wire
@@ -139,17 +140,34 @@ class Toolbox:
                 _called.set((made.__name__, given))
                 return await made(**given)
 
-            description = " ".join((made.__doc__ or "").split())
-            tool = LeanTool.from_function(
-                called, title=title, description=description, annotations=hints, structured_output=True
-            )
-            assert isinstance(tool, LeanTool)
-            tool.parameters = lean_schema(tool.parameters)
+            tool = _described(made, title, hints).model_copy(update={"fn": called})
             tool.other_names = other_names
             self.tools.append(tool)
             return made
 
         return add
+
+
+_known: dict[CodeType, LeanTool] = {}
+
+
+def _described(made: ToolFunction, title: str, hints: wire.ToolAnnotations) -> LeanTool:
+    """Return the tool without its function. Its schema is that of the source code, and takes longer than all else here.
+
+    A daemon has a server for each session, and each defines the functions anew.
+    """
+    if made.__code__ not in _known:
+        tool = LeanTool.from_function(
+            made,
+            title=title,
+            description=" ".join((made.__doc__ or "").split()),
+            annotations=hints,
+            structured_output=True,
+        )
+        assert isinstance(tool, LeanTool)
+        tool.parameters = lean_schema(tool.parameters)
+        _known[made.__code__] = tool.model_copy(update={"fn": None})  # which holds a server
+    return _known[made.__code__]
 
 
 UNLISTED = {"unlisted": True}  # `json_schema_extra` of an argument that is accepted, but not worth its tokens
