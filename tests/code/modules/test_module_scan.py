@@ -240,6 +240,13 @@ def test_dependencies_are_packages_and_not_what_comes_with_the_language():
     assert modules(files, outside=outside)["auth"].dependencies == ("python-dateutil", "redis")
 
 
+def test_a_project_does_not_depend_on_itself_where_one_of_its_files_is_missing():
+    files = SHOP | {"src/shop/redis.py": "", "pyproject.toml": '[project]\ndependencies = ["redis"]\n'}
+    outside = {"src/shop/auth/tokens.py": ["shop.generated_pb2", "redis.client", "jwt"]}
+
+    assert modules(files, outside=outside)["auth"].dependencies == ("jwt", "redis")
+
+
 def test_related_modules_are_those_with_most_links_between():
     links = {
         "src/shop/billing/tax.py": {"src/shop/stock/order.py": 5.0, "src/shop/auth/login.py": 1.0},

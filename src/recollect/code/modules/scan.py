@@ -76,6 +76,7 @@ class _Scan:
         self._project = project
         self._packages = frozenset(package_folders(project))
         self._kinds = classify_files(project.sizes, self._packages)
+        self._own_names = _python_names(project.sizes)
         self._infos = {
             package: next(iter(packages_in(project, package).values()), PackageInfo(""))
             for package in self._packages
@@ -379,7 +380,7 @@ class _Scan:
                 {
                     name
                     for each in self._project.outside.get(path, ())
-                    if (name := _external_package(path, each, declared))
+                    if (name := _external_package(path, each, declared, self._own_names))
                 }
             )
         return tuple(name for name, _ in sorted(counts.items(), key=lambda each: (-each[1], each[0])))[
@@ -387,8 +388,13 @@ class _Scan:
         ]
 
 
-def _external_package(path: str, target: str, declared: Mapping[str, str]) -> str:
-    """Return the package of an import; "" if it comes with the language."""
+def _python_names(paths: Iterable[str]) -> set[str]:
+    """Return the first words of imports that mean the project itself, also where the file is missing or generated."""
+    return {part for path in paths if path.endswith(".py") for part in path.removesuffix(".py").split("/")}
+
+
+def _external_package(path: str, target: str, declared: Mapping[str, str], own: Collection[str]) -> str:
+    """Return the package of an import; "" if it comes with the language or is the project's own."""
     wanted = target.lower().replace("-", "_")
     parts = [wanted]
     while (cut := max(wanted.rfind(mark) for mark in "./:\\")) > 0:
@@ -398,7 +404,8 @@ def _external_package(path: str, target: str, declared: Mapping[str, str]) -> st
         if package in declared:
             return declared[package]
     head = re.split(r"[.]", target)[0]
-    return head if path.endswith(".py") and head not in sys.stdlib_module_names and head[:1].isalpha() else ""
+    is_package = path.endswith(".py") and head[:1].isalpha() and head not in sys.stdlib_module_names
+    return head if is_package and head not in own else ""
 
 
 def _folders(paths: Iterable[str]) -> Counter[str]:
