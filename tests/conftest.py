@@ -1,5 +1,6 @@
 """Real stores in real files, each in a home of its own; only the clock and the model are fakes."""
 
+import functools
 import gc
 import os
 import sys
@@ -11,7 +12,9 @@ import apsw
 import pytest
 from hypothesis import HealthCheck, settings
 
+import blas  # noqa: F401 - before anything else loads NumPy
 from fakes import FakeClock, FakeEmbedder
+from recollect.embed import minilm
 from recollect.engine import Engine
 from recollect.interfaces.daemon_client.control import stop
 from recollect.memory.search import channels
@@ -76,6 +79,25 @@ def new_stores_are_copies(tmp_path_factory):
         patch.setattr(opening, "migrate", migrate)
         yield
     migrated.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def the_bundled_model_is_loaded_once():
+    """Shares the loaded model among the embedders of a test process: loading takes ten times as long as a text."""
+    load = minilm.open_session
+    anew = {name: getattr(minilm, name) for name in ("open_session", "_bundled_model", "_bundled_tokenizer")}
+    bundled, tokenizer = functools.cache(minilm._bundled_model), functools.cache(minilm._bundled_tokenizer)
+    session = functools.cache(lambda threads: load(bundled(), [], threads))
+
+    def open_session(path: Path, providers: list[str], threads: int) -> object:
+        is_bundled = not providers and path == bundled()
+        return session(threads) if is_bundled else load(path, providers, threads)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(minilm, "open_session", open_session)
+        patch.setattr(minilm, "_bundled_model", bundled)
+        patch.setattr(minilm, "_bundled_tokenizer", tokenizer)
+        yield anew
 
 
 @pytest.fixture(scope="session", autouse=True)
