@@ -11,6 +11,9 @@ from typing import Any
 from livehosts.model_request import RESULT, WORDS, ModelRequest
 from livehosts.reply import ModelReply
 
+SUMMARY_TAG = "<state_snapshot>"  # in which Gemini CLI wants the summary of a chat
+SUMMARY = f"{SUMMARY_TAG}The user said hello.</state_snapshot>"
+
 
 @dataclass(frozen=True, slots=True)
 class Say:
@@ -57,7 +60,7 @@ class Script:
 
     def reply(self, request: ModelRequest) -> ModelReply:
         if not request.is_turn:
-            return ModelReply("A session")
+            return ModelReply(SUMMARY if SUMMARY_TAG in request.text else "A session")
         step, actions = self._position(request)
         action = actions[step] if step < len(actions) else Say()
         if isinstance(action, Say):

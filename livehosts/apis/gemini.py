@@ -46,9 +46,15 @@ def answer(request: ModelRequest, reply: ModelReply) -> bytes:
     parts: list[dict[str, Any]] = [{"text": reply.text}] if reply.text else []
     if reply.tool:
         parts.append({"functionCall": {"name": reply.tool, "args": dict(reply.arguments or {})}})
+    # Gemini CLI compresses no chat whose summary would have more tokens than this.
+    prompt = len(json.dumps(request.body)) // 4
     response = {
         "candidates": [{"index": 0, "finishReason": "STOP", "content": {"role": "model", "parts": parts}}],
-        "usageMetadata": {"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110},
+        "usageMetadata": {
+            "promptTokenCount": prompt,
+            "candidatesTokenCount": 10,
+            "totalTokenCount": prompt + 10,
+        },
         "modelVersion": "scripted",
     }
     if not request.streamed:

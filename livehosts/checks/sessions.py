@@ -10,6 +10,8 @@ from livehosts.model_request import RESULT, ModelRequest
 from livehosts.sandbox import Sandbox
 from livehosts.script import RunShell, Say
 
+# An answer after which the rules are not in the last 30 % of a chat, which Gemini CLI does not compress.
+LONG = " ".join(f"Hello, {number}." for number in range(150))
 SECONDS = 15.0  # in which a session that the host has ended is closed in the store
 
 
@@ -71,7 +73,7 @@ def compacted(run: CheckRun) -> None:
         with interactive_session(box) as session:
             for number in run.count(1, 2):
                 session.prompt(f"Say hello, number {number + 1}")
-                session.prompt(f"Say hello again, number {number + 1}")
+                session.prompt(f"Say hello again, number {number + 1}", answer=LONG)
                 session.compact()
                 before = len(session.turns)
                 session.prompt(f"Say it once more, number {number + 1}")

@@ -96,7 +96,9 @@ def test_what_opencode_has_compacted_is_told_again(hook, memory, goes_on_with):
     assert "Tuesdays" in hook(goes_on_with, host="opencode", prompt="Say it once more")
 
 
-def test_gemini_tells_a_compaction_by_its_transcript_only(hook, service, memory, tmp_path, monkeypatch):
+def test_gemini_tells_a_compaction_once_and_by_its_transcript_only(
+    hook, service, memory, tmp_path, monkeypatch
+):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("GEMINI_CLI_HOME", raising=False)
     memory.remember("We deploy from the release branch.", kind="decision")
@@ -109,7 +111,9 @@ def test_gemini_tells_a_compaction_by_its_transcript_only(hook, service, memory,
     hook("BeforeAgent", prompt="How do we deploy this shop?", **named)
     hook("AfterAgent", prompt_response="From the branch.", **named)
     service.settle(30)
+    hook("PreCompress", trigger="manual", **named)  # it also comes if the chat stays as it is
     second = hook("BeforeAgent", prompt="And who may deploy the shop?", **named)
+    hook("PreCompress", trigger="manual", **named)
     with transcript.open("a") as file:
         file.write('{"$set":{"messages":[{"id":"m1","content":[{"text":"<state_snapshot>so far"}]}]}}\n')
     third = hook("BeforeAgent", prompt="Why do we deploy so late?", **named)

@@ -109,8 +109,12 @@ class HookSession:
             self._remember("assistant", answer_of(event))
         elif kind in (HookKind.AFTER_TOOL, HookKind.TOOL_FAILED):
             self._remember("tool", "\n".join((*words_of(dict(input_of(event))), output_of(event))))
-        elif kind is HookKind.COMPACTION:
+        elif kind is HookKind.COMPACTION and not self._transcript_tells():
             self._is_compacted = True
+
+    def _transcript_tells(self) -> bool:
+        """Return whether compactions are to be read in the host's transcript, whatever its events say."""
+        return HOSTS[self.host].compaction_line is not None and self._transcript_read is not None
 
     def _transcript_tells_compaction(self) -> bool:
         """Return whether the host's transcript has told of a compaction since the last look."""

@@ -261,9 +261,12 @@ GEMINI = Host(
             HookReply.DECISION,
             "learns from the session in the background; asks once to record what was learnt",
         ),
-        # With the trigger `auto` it comes before every request, compressed or not.
+        # With the trigger `auto` it comes before every request. Whether the chat was compressed, the transcript tells.
         Hook(
-            "PreCompress", HookKind.COMPACTION, summary="notes that you compressed the chat", matcher="manual"
+            "PreCompress",
+            HookKind.COMPACTION,
+            summary="learns from the session in the background",
+            matcher="manual",
         ),
         Hook("SessionEnd", HookKind.SESSION_END, summary="closes the session", seconds=2),
     ),
