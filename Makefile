@@ -45,7 +45,7 @@ types: $(STAMP)
 layers: $(STAMP)
 	$(BIN)/python -c 'from importlinter.cli import lint_imports_command as lint; lint()' --no-cache
 
-# One test process per core, up to eight. Each begins with a part of its own, so that tests of a file share what it prepares.
+# One test process more than cores (tests/conftest.py), up to eight. Each begins with a part of its own, so that tests of a file share what it prepares.
 tests: $(STAMP) browser
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 

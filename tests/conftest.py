@@ -109,6 +109,12 @@ def a_busy_machine_cuts_no_search_short():
         yield
 
 
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """One test process more than cores: a third of the time, tests wait for other processes, browsers and databases."""
+    return (yield) + 1
+
+
 def pytest_collection_finish() -> None:
     """Keep the garbage collector from walking through all tests and modules again and again."""
     gc.collect()
