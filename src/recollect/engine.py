@@ -177,7 +177,7 @@ class Engine:
                 self.retrieval.close()
             if (private := used.get("_private")) is not None:
                 private.close()
-            if (remote := self._remote) is not None:
+            if (remote := self.remote) is not None:
                 remote.close()
             if self._owns_store:
                 self.store.close()
@@ -206,7 +206,7 @@ class Engine:
             from recollect.remote.private import MixedMemories
 
             return MixedMemories(self.context, self._private.memory)
-        if self._remote is not None:
+        if self.remote is not None:
             from recollect.remote.parts import RemoteMemories
 
             return RemoteMemories(self.context)
@@ -219,7 +219,7 @@ class Engine:
             from recollect.remote.private import MixedRetrieval
 
             return MixedRetrieval(self.context, self.memory, self.preferences, self._private.retrieval)
-        if self._remote is not None:
+        if self.remote is not None:
             from recollect.remote.parts import RemoteRetrieval
 
             return RemoteRetrieval(self.context, self.memory, self.preferences)
@@ -234,7 +234,7 @@ class Engine:
             from recollect.remote.private import MixedComposer
 
             return MixedComposer(self, self._private.delivery)
-        if self._remote is not None:
+        if self.remote is not None:
             from recollect.remote.parts import RemoteComposer
 
             return RemoteComposer(self)
@@ -256,7 +256,7 @@ class Engine:
             from recollect.remote.private import MixedMaintenance
 
             return MixedMaintenance(self.context, self.memory, self.codebase, local=self._private.care)
-        if self._remote is not None:
+        if self.remote is not None:
             from recollect.remote.parts import RemoteMaintenance
 
             return RemoteMaintenance(self.context, self.memory, self.codebase)
@@ -300,7 +300,7 @@ class Engine:
     @cached_property
     def sessions(self) -> "Sessions":
         """Sessions: record events, learn from them, recover sessions that crashed."""
-        if self._remote is not None:
+        if self.remote is not None:
             from recollect.remote.parts import RemoteSessions
 
             return RemoteSessions(self.context, self.memory, self.episodes, self.measures, self._model)
@@ -332,14 +332,19 @@ class Engine:
         return self._given_judge or self._model
 
     @property
-    def _remote(self) -> "Remote | None":
+    def remote(self) -> "Remote | None":
         """The team server that has the memories; None if they are in the store."""
         return cast("Remote | None", self.context.remote)
+
+    @property
+    def home(self) -> Path:
+        """The home that hosts and the daemon know; what stays here beside a team server is in a folder of its own below it."""
+        return self.remote.home if self.remote is not None else self.settings.home
 
     @cached_property
     def _private(self) -> "Engine | None":
         """The engine of private memories that stay on this machine beside those of a team; None = there are none."""
-        if self._remote is None or not self._remote.login.private_mode:
+        if self.remote is None or not self.remote.login.private_mode:
             return None
         engine = Engine(replace(self.context, remote=None), self._given_judge)
         engine._owns_store = False

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from recollect.context.embedder import Embedder
     from recollect.llm.protocol import Sidecar
     from recollect.memory.maintenance.consolidate.run import Consolidation
+    from recollect.memory.maintenance.doctor import Diagnosis
     from recollect.memory.maintenance.review import OpenReview, ReviewDecision
     from recollect.memory.maintenance.wrong import WrongResult
     from recollect.memory.transfer.mirror import MirrorReport
@@ -47,6 +48,7 @@ logger = logging.getLogger(__name__)
 WAITING = (
     "The team server is offline or takes no more now. This waits, encrypted, and is delivered when it does."
 )
+_OF_MEMORIES = ("vectors", "conflicts", "stale")  # checks of what is on the server
 _RECENT = 500  # memories that were just read and need not be asked for again
 _DELIVER_SECONDS = 2.0  # that what waits may take when an engine closes
 _CLIENTS: dict[tuple[str, str], TeamClient] = {}  # by address and token: connections are kept between engines
@@ -56,8 +58,9 @@ _LOCK = threading.Lock()
 class Remote:
     """A login at work: calls the server for any project and actor."""
 
-    def __init__(self, login: Login, client: TeamClient, outbox: Outbox) -> None:
+    def __init__(self, login: Login, home: Path, client: TeamClient, outbox: Outbox) -> None:
         self.login = login
+        self.home = home  # where the login is; hosts and the daemon know this one
         self.client = client
         self.outbox = outbox
         self.embedder: Embedder | None = None  # makes the vectors here; None = the server makes them
@@ -72,7 +75,7 @@ class Remote:
         token = token_of(home, login, os.environ)
         with _LOCK:
             client = _CLIENTS.setdefault((login.address, token), TeamClient(login.address, token))
-        return cls(login, client, Outbox(settings.home, settings.database))
+        return cls(login, home, client, Outbox(settings.home, settings.database))
 
     def call(self, context: Context, name: str, key: str | None = None, /, **arguments: Any) -> Any:
         """Run an operation as the actor and in the project of `context`."""
@@ -460,6 +463,9 @@ class RemoteMaintenance(Maintenance):
     def undo(self, name: str) -> m.Undone:
         undone: m.Undone = self._call("undo", name=name)
         return undone
+
+    def doctor(self) -> "tuple[Diagnosis, ...]":
+        return tuple(check for check in Maintenance.doctor(self) if check.part not in _OF_MEMORIES)
 
     def verify_audit(self) -> AuditCheck:
         checked: AuditCheck = self._call("verify_audit")

@@ -24,6 +24,7 @@ from recollect.work.delivery.material import Material
 
 if TYPE_CHECKING:
     from recollect.llm.protocol import Sidecar
+    from recollect.memory.maintenance.doctor import Diagnosis
     from recollect.memory.maintenance.review import OpenReview, ReviewDecision
     from recollect.memory.maintenance.wrong import WrongResult
 
@@ -268,6 +269,9 @@ class MixedMaintenance(RemoteMaintenance):
         team = RemoteMaintenance.changes(self, limit, all_projects=all_projects)
         mine = self._local.changes(limit, all_projects=all_projects)
         return tuple(sorted((*team, *mine), key=lambda change: change.id, reverse=True)[:limit])
+
+    def doctor(self) -> "tuple[Diagnosis, ...]":
+        return self._local.doctor()
 
     def undo(self, name: str) -> m.Undone:
         try:

@@ -95,6 +95,24 @@ def test_without_the_server_commands_fail_and_hooks_go_on_and_what_was_learnt_is
     host.close()
 
 
+def test_doctor_says_whether_the_server_answers_and_looks_where_the_hosts_are(team, ada, monkeypatch):
+    monkeypatch.setattr("recollect.remote.client.PAUSE", 0.0)
+    asked = []
+    monkeypatch.setattr(
+        "recollect.interfaces.install.connection.control.status", lambda home: asked.append(home)
+    )
+
+    well = {check["part"]: check for check in ada.run("doctor", "--json").json["checks"]}
+    team.stop()
+    said = ada.run("doctor")
+
+    assert well["team"]["finding"] == f"Ada (owner) in Shop, on {team.address}."
+    assert "conflicts" not in well  # those of the team are on the server
+    assert said.code == 1
+    assert "Memory unavailable: offline." in said.out
+    assert set(asked) == {ada.home}
+
+
 def test_the_status_line_says_that_the_server_is_away_until_it_is_back(team, ada, monkeypatch):
     monkeypatch.setattr("recollect.remote.client.PAUSE", 0.0)
     monkeypatch.setattr("recollect.interfaces.daemon.status_lines.FRESH_SECONDS", 0.0)

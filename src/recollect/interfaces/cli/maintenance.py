@@ -350,7 +350,7 @@ def _repair(engine: "Engine") -> list[str]:
     from recollect.memory.maintenance.doctor import close_to_others
     from recollect.store.spool_files import count_refused, reset_refused
 
-    home = engine.settings.home
+    home = engine.home
     done = [*close_to_others(home), *repair_hosts(home, this_machine())]
     if events := engine.sessions.drain_spool():
         done.append(f"Read {output.count(events, 'event')} from the spool.")

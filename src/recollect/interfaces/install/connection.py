@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import recollect.model as m
-from recollect.errors import NoHome, RecollectError
+from recollect.errors import NoHome, RecollectError, TeamError
 from recollect.interfaces.daemon_client import control
 from recollect.interfaces.daemon_client.stuck import read_stuck
 from recollect.interfaces.install.change import read, text_of
@@ -30,13 +30,27 @@ _ABANDONED_DAYS = 2  # for which abandoned work is named
 
 
 def check_all(engine: "Engine") -> tuple[Diagnosis, ...]:
-    """Return all checks of `recollect doctor`: the project, the connected hosts, then the store and the model."""
+    """Return all checks of `recollect doctor`: the project, the team, the connected hosts, then the store and the model."""
     try:
-        hosts = check_connection(engine.settings.home, this_machine(), m.utc_now())
+        hosts = check_connection(engine.home, this_machine(), m.utc_now())
     except NoHome as error:
         hosts = (Diagnosis("host", False, error.message, error.hint),)
     project, *others = engine.doctor()
-    return (project, *hosts, *others)
+    return (project, *_check_team(engine), *hosts, *others)
+
+
+def _check_team(engine: "Engine") -> tuple[Diagnosis, ...]:
+    """Return whether the team server answers and what waits for it; nothing without a login."""
+    if (remote := engine.remote) is None:
+        return ()
+    waits = " What agents learnt waits here until it is delivered." if remote.outbox.waiting() else ""
+    try:
+        me = remote.client.call("whoami", {})
+    except TeamError as error:
+        return (Diagnosis("team", False, f"{error.message}{waits}", error.hint),)
+    return (
+        Diagnosis("team", True, f"{me.name} ({me.role}) in {me.team}, on {remote.login.address}.{waits}"),
+    )
 
 
 def check_connection(home: Path, machine: Machine, now: datetime) -> tuple[Diagnosis, ...]:
