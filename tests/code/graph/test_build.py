@@ -300,13 +300,13 @@ def test_more_than_a_pipe_holds_may_be_given_and_answered_at_once(folder, monkey
     )
     monkeypatch.setattr(parsing, "FEW_FILES", 0)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
-    wanted = [FileToParse("long.py", "python", 20)] * 100 + [
+    wanted = [FileToParse("long.py", "python", 20)] * 16 + [
         FileToParse(f"{number:03000}", "python", 10) for number in range(100)
     ]
 
     found = Counter(got.left_out for _, got in parse_files(folder, wanted))
 
-    assert found == {None: 100, "unreadable": 100}
+    assert found == {None: 16, "unreadable": 100}
 
 
 def test_a_process_that_starts_while_it_is_stopped_is_ended(folder, monkeypatch):

@@ -1,6 +1,7 @@
 """Bad input gets one sentence and a hint, exit 1 or 2, no traceback, and changes nothing. All through a real shell's eyes."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -29,12 +30,11 @@ def refused(result, code=1):
 
 
 @pytest.fixture
-def call(run, recollect):
-    """Runs the command in this process, which is quicker, or in a new one if only a shell can give its arguments."""
+def call(run):
+    """Runs the command in this process; bytes become what Python makes of the bytes that a shell gives."""
 
     def call(*arguments, **given):
-        needs_shell = any(isinstance(each, bytes) for each in arguments)
-        return (recollect if needs_shell else run)(*arguments, **given)
+        return run(*map(os.fsdecode, arguments), **given)
 
     return call
 
@@ -108,6 +108,10 @@ def test_it_is_refused_in_a_sentence_and_a_hint(call, run, arguments, stdin, mes
 
     assert message in refused(result)
     assert nothing_kept(run)
+
+
+def test_bytes_of_a_shell_that_are_no_text_are_refused(recollect):
+    assert "not valid UTF-8" in refused(recollect("remember", "x", "--tag", b"caf\xe9"))
 
 
 @pytest.mark.parametrize(
@@ -208,11 +212,11 @@ def test_a_store_of_a_newer_version_is_left_alone(recollect, remember, home):
         (b"session_limit = -1", "whole number"),
     ],
 )
-def test_a_config_that_cannot_be_is_refused_by_name(recollect, home, config, message):
+def test_a_config_that_cannot_be_is_refused_by_name(run, home, config, message):
     home.mkdir()
     (home / "config.toml").write_bytes(config)
 
-    assert message in refused(recollect("list"))
+    assert message in refused(run("list"))
 
 
 def test_a_config_that_cannot_be_read_is_named(recollect, home):
@@ -242,8 +246,8 @@ SYNTAX = [
 
 
 @pytest.mark.parametrize("text", SYNTAX)
-def test_syntax_in_a_text_is_text(recollect, run, text):
-    kept = recollect("remember", "--tag", text, "--", text)
+def test_syntax_in_a_text_is_text(run, text):
+    kept = run("remember", "--tag", text, "--", text)
     found = run("search", "--", text)
     listed = run("list", "--tag", text, "--json")
 
