@@ -7,10 +7,20 @@ import pytest
 from fakes import FakeEmbedder
 from recollect import Engine
 from recollect.errors import BadImport, RecollectError, Refused
+from recollect.memory.transfer import bundle as bundles
 from recollect.memory.transfer.bundle import MARK, is_bundle, open_bundle, write_bundle
 
 WORDS = "correct horse battery staple"
 LINES = [f'{{"content": "Line {number} says something of its own"}}\n' for number in range(400)]
+
+
+COST = bundles._COST
+
+
+@pytest.fixture(autouse=True)
+def guesses_are_cheap(monkeypatch):
+    """Derives keys in no time. Commands have bundles at the real cost in their tests."""
+    monkeypatch.setattr(bundles, "_COST", 2**10)
 
 
 @pytest.fixture
@@ -30,6 +40,10 @@ def test_what_goes_in_comes_out_as_often_as_it_is_asked_for(bundle):
     assert is_bundle(bundle)
     assert bundle.stat().st_mode & 0o777 == 0o600
     assert list(lines()) == list(lines()) == [line.encode() for line in LINES]
+
+
+def test_a_guess_takes_64_megabytes():
+    assert 128 * 8 * COST == 64 << 20  # by the definition of scrypt with blocks of 8
 
 
 def test_nothing_of_it_is_on_the_disk_in_the_clear_at_any_moment(tmp_path):
