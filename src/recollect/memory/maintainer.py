@@ -153,6 +153,19 @@ class Maintenance:
         self.check_code()
         return decision
 
+    def close_gap(self, name: str, change: m.Change) -> bool:
+        """Close a question that memory could not answer, by its id; return False if it is not open.
+
+        With the `change` of the memory that answers it, one undo takes back both.
+        """
+        context, now = self.context, self.context.clock()
+        context.check(Operation.REVIEW)
+        with undo.one_change(context.store, change, projects=True):
+            is_closed = context.store.close_gap(name, now)
+            if is_closed:
+                context.store.log("update", context.actor, now, None, {"gap": name, "closed": True})
+            return is_closed
+
     def stale(self) -> dict[str, Stale]:
         """Return the memories whose code has changed, by id. Only files that changed are read."""
         return refresh_changed(self.context)

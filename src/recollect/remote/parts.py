@@ -481,6 +481,9 @@ class RemoteMaintenance(Maintenance):
         decision: ReviewDecision = self._call("decide", name=name, answer=answer, text=text)
         return decision
 
+    def close_gap(self, name: str, change: m.Change) -> bool:
+        _not_here("closing a question")
+
     def stale(self) -> dict[str, Stale]:
         return {}
 

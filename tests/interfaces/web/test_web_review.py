@@ -150,17 +150,52 @@ def test_a_question_is_skipped_and_comes_back(page, ask, pair):
     expect(page.locator(".question")).to_have_count(2)
 
 
-def test_the_answer_to_a_gap_is_written_from_the_inbox(page, engine):
+@pytest.fixture
+def gap(engine):
+    """A question in the inbox that memory could not answer."""
     gap = m.Gap(m.new_id(), engine.project.id, "Which port does staging use?", engine.context.clock())
     engine.store.put_gap(gap)
-    page.goto("/review")
+    return gap
+
+
+@pytest.mark.parametrize("place", ["/review", "/review?p=all"])
+def test_the_answer_to_a_gap_is_written_from_the_inbox_and_closes_it(page, engine, gap, place):
+    page.goto(place)
     page.get_by_role("link", name="Write the answer").click()
 
     expect(page.get_by_text("Nothing was known about this: Which port does staging use?")).to_be_visible()
     page.get_by_label("What should agents know?").fill("Staging listens on port 9090")
-    page.get_by_role("button", name="Remember").click()
+    page.keyboard.press("Control+Enter")
 
     expect(page.get_by_role("heading", level=1)).to_have_text("Staging listens on port 9090")
+    assert engine.gaps() == ()
+    assert [memory.project_id for memory in engine.list()] == [engine.project.id]
+    page.get_by_role("button", name="Undo").click()  # of both at once
+    expect(page.get_by_text("Undone")).to_be_visible()
+    assert (engine.gaps(), engine.list()) == ((gap,), ())
+
+
+def test_a_gap_that_does_not_matter_is_dismissed_and_asked_again_after_an_undo(page, engine, gap):
+    page.goto("/review")
+    page.get_by_role("button", name="Dismiss").click()
+
+    expect(page.get_by_text("Which port does staging use?")).to_have_count(0)
+    assert engine.gaps() == ()
+    page.keyboard.press("u")
+    expect(page.get_by_text("Which port does staging use?")).to_be_visible()
+    page.goto("/changes")
+    expect(page.get_by_text("Dismissed a question that memory could not answer.")).to_be_visible()
+
+
+def test_the_last_question_of_a_kind_is_not_said_to_be_the_last_of_all(page, ask, pair):
+    ask("seed", pair[0])
+    ask("merge", *pair)
+    page.goto("/review?kind=seed")
+    page.keyboard.press("a")
+
+    expect(page.get_by_text("Nothing of this kind is left.")).to_be_visible()
+    page.get_by_role("link", name="1 other question").click()
+    expect(page.get_by_role("button", name="Merge them")).to_be_visible()
 
 
 def test_looking_at_the_inbox_closes_no_question(page, engine, ask, pair):

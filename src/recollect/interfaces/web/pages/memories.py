@@ -211,7 +211,9 @@ def _order(name: str) -> m.MemoryOrder:
 
 
 def show_new(request: WebRequest) -> Response:
-    return request.render("new_memory.html", kinds=tuple(KINDS), question=request.get("question"))
+    return request.render(
+        "new_memory.html", kinds=tuple(KINDS), question=request.get("question"), gap=request.get("gap")
+    )
 
 
 def remember(request: WebRequest) -> Response:
@@ -228,6 +230,8 @@ def remember(request: WebRequest) -> Response:
         triggers=lines(request.field("triggers")),
         steps=lines(request.field("steps")),
     )
+    if gap := request.field("gap"):
+        engine.care.close_gap(gap, change)
     message = " ".join((receipt.message, *receipt.notes))
     if receipt.redactions:
         message += " " + text("Something that looks like a secret was removed.")

@@ -6,6 +6,7 @@ from collections import Counter
 
 from starlette.responses import Response
 
+import recollect.model as m
 from recollect.errors import Refused
 from recollect.frozen import frozen
 from recollect.interfaces.web.language import text
@@ -14,6 +15,7 @@ from recollect.interfaces.web.pages.memories import ShownMemory, cards
 from recollect.memory.maintenance.review import KINDS, OpenReview, find
 
 SHOWN = 50
+GAPS_SHOWN = 20
 _DECIDED_BY = re.compile(r" \([^()]*, (?:certain|unsure)\)$")  # as a comparison of two memories ends
 ANSWERS = ("accept", "reject", "edit", "older")
 
@@ -47,7 +49,7 @@ WORDINGS = {
     ),
     "stale": Wording(
         text("out of date"),
-        text("Its code has changed. Is it still right?"),
+        text("Its code has changed. Is it out of date?"),
         _ONE,
         text("It is out of date"),
         text("It is still right"),
@@ -102,8 +104,17 @@ def show(request: WebRequest) -> Response:
         kinds={name: wording.name for name, wording in WORDINGS.items()},
         counts=Counter(question.review.kind for question in every),
         kind=kind,
-        gaps=request.engine.gaps(20),
+        others=len(every) - len(questions),
+        gaps=_gaps(request),
     )
+
+
+def _gaps(request: WebRequest) -> list[m.Gap]:
+    """Return the newest questions that memory could not answer."""
+    engines = request.engines
+    shown = [engines.engine_for(each.id) for each in engines.projects()] if request.all_projects else []
+    found = {gap.id: gap for engine in (request.engine, *shown) for gap in engine.gaps(GAPS_SHOWN)}
+    return sorted(found.values(), key=lambda gap: gap.created_at, reverse=True)[:GAPS_SHOWN]
 
 
 def _card(request: WebRequest, question: OpenReview) -> ReviewCard:
@@ -144,6 +155,19 @@ def _said(question: OpenReview, chosen: str) -> str:
     return text("Answered: %s.") % labels[chosen]
 
 
+def dismiss(request: WebRequest) -> Response:
+    """Close a question that memory could not answer and need not."""
+    engine = request.engine
+    change = engine.context.new_change(
+        "gap",
+        text("Dismissed a question that memory could not answer."),
+        project_id=engine.context.project_id,
+    )
+    if not engine.care.close_gap(request.params["id"], change):
+        return request.done(text("This question was closed already."))
+    return request.done(text("Dismissed."), change.id)
+
+
 def _keep_older(request: WebRequest) -> Response:
     """Settle a contradiction for the older memory, which accepting it would replace. That answers the question."""
     engine = request.engine
@@ -161,5 +185,5 @@ PAGE = Page(
     show,
     key="r",
     icon="inbox",
-    actions={"/review/{id}": answer},
+    actions={"/review/gaps/{id}": dismiss, "/review/{id}": answer},
 )

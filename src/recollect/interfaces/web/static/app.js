@@ -45,6 +45,11 @@
   }
 
   document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.matches?.("textarea")) {
+      event.preventDefault();
+      event.target.form?.requestSubmit(find("button.primary", event.target.form));
+      return;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape") {
       const details = document.activeElement?.closest("details[open].popup");
