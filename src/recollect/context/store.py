@@ -231,6 +231,9 @@ class MemoryStore(Protocol):
     def drop_link(self, source: str, target: str, relation: m.Relation) -> bool:
         """Delete the link; return whether there was one."""
 
+    def may_settle(self, first: str, second: str) -> bool:
+        """Return whether the user may end a conflict of the two by saying that both are right: not another person's."""
+
     def links(self, memory_id: str) -> list[m.Link]:
         """Return the links from and to the memory."""
 

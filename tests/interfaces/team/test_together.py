@@ -35,6 +35,11 @@ def test_nobody_settles_a_conflict_against_another_person_but_an_admin(people):
     for member, mine in ((ben, first), (mo, second)):
         with pytest.raises(OutOfScope):
             member.call("resolve", first=first, second=second, keep=mine)
+        with pytest.raises(OutOfScope):
+            member.call("resolve", first=first, second=second, keep="both")
+        for ends in ((first, second), (second, first)):
+            with pytest.raises(OutOfScope):
+                member.call("unlink", source=ends[0], target=ends[1], relation="contradicts")
     with pytest.raises(OutOfScope):
         mo.call("wrong", name=first, because="no", instead=NO_TABS)
     assert {ada.call("get", name=name).state for name in (first, second)} == {m.State.ACTIVE}
@@ -56,6 +61,16 @@ def test_each_may_withdraw_or_correct_their_own_side(people):
 
     assert ben.call("get", name=first).content == "Use gofmt for Go files"
     assert mo.call("get", name=second).state is m.State.ACTIVE
+    assert ben.call("conflicts") == mo.call("conflicts") == ()
+
+
+def test_each_may_give_way_to_the_other(people):
+    _, ben, mo, first, second = people
+
+    mo.call("resolve", first=first, second=second, keep=first)
+
+    assert ben.call("conflicts") == mo.call("conflicts") == ()
+    assert mo.call("get", name=second).superseded_by == first
 
 
 def test_a_correction_wins_over_ones_own_words_and_agents_and_over_nobody_else(team):

@@ -182,6 +182,26 @@ def test_resolve_settles_a_conflict(open_engine, keep, left):
     assert all(diagnosis.ok for diagnosis in user.doctor())
 
 
+@pytest.mark.parametrize("edited, are_open", [("The linter checks Go files", 0), ("Use spaces, please", 1)])
+def test_an_edit_ends_the_conflicts_that_the_new_text_has_no_more(open_engine, edited, are_open):
+    user, agent = open_engine(), open_engine(actor="agent:coder")
+    user.remember("Use tabs")
+    observed = agent.remember("Use spaces")
+
+    agent.edit(observed.id, content=edited)
+
+    assert len(user.conflicts()) == are_open
+
+
+def test_a_conflict_that_somebody_linked_by_hand_survives_an_edit(engine):
+    first, second = (engine.remember(text).id for text in ("Staging is in Dublin", "The office is closed"))
+    engine.link(first, second, "contradicts")
+
+    engine.edit(first, content="Staging is in Dublin, behind a proxy")
+
+    assert len(engine.conflicts()) == 1
+
+
 def test_what_takes_the_place_of_a_pinned_memory_is_pinned(engine):
     engine.pin(engine.remember("Use tabs").id)
 

@@ -244,6 +244,8 @@ def unlink(
     store: Store, source: m.Memory, target: m.Memory, relation: m.Relation, actor: str, now: datetime
 ) -> bool:
     """Remove a link; return whether there was one."""
+    if relation is m.Relation.CONTRADICTS:
+        _leave_to_both(store, source.id, target.id)
     with store.transaction():
         store.log("update", actor, now, source.id, {"unlinked": target.id, "link": relation})
         return store.drop_link(source.id, target.id, relation)
@@ -273,14 +275,26 @@ def resolve(store: Store, first: str, second: str, keep: str | None, actor: str,
                 "Run `recollect conflicts` to list them.",
             )
         store.log("update", actor, now, first, {"resolved": second, "kept": keep or "both"})
-        for conflict in conflicts:
-            verdict = conflict.verdict if keep is None else "superseded"
-            store.put_link(replace(conflict, resolved_at=now, verdict=verdict))
-        if keep is not None:
-            from recollect.memory.write.precedence import supersede  # its rules take 25 ms to import
+        if keep is None:
+            _leave_to_both(store, first, second)
+            for conflict in conflicts:
+                store.put_link(replace(conflict, resolved_at=now))
+            return
+        from recollect.memory.write.precedence import supersede  # its rules take 25 ms to import
 
-            lost = second if keep == first else first
-            supersede(store, store.get(lost), store.get(keep), "resolved by hand", actor, now)
+        lost = second if keep == first else first
+        supersede(
+            store, store.get(lost), store.get(keep), "resolved by hand", actor, now
+        )  # closes its conflicts
+
+
+def _leave_to_both(store: Store, first: str, second: str) -> None:
+    """Raise `OutOfScope` if two people stand by what they said: neither settles it for the other."""
+    if not store.may_settle(first, second):
+        raise OutOfScope(
+            "Two people disagree here, and you cannot settle it for both.",
+            "Correct or forget your own statement, or ask an admin of your team.",
+        )
 
 
 def _write(

@@ -170,8 +170,20 @@ class MemoryWriter:
             self._put_vector(stored.id, vector)
             decision = decide(stored, plan.contradicted)
             message = self._settle(stored, decision)
+            if text != memory.content:
+                self._close_ended(memory, stored)
         receipt = _receipt(stored.id, decision, message or "Changed.")
         return stored, replace(receipt, redactions=redactions, notes=notes)
+
+    def _close_ended(self, before: m.Memory, edited: m.Memory) -> None:
+        """Close the conflicts that the text before had and the edited one has no more."""
+        for link in self._store.links(edited.id):
+            if link.relation is not m.Relation.CONTRADICTS or link.resolved_at is not None:
+                continue
+            other = self._store.get(link.target if link.source == edited.id else link.source).content
+            was, now = (compare(text, other, None).relation for text in (before.content, edited.content))
+            if was is StatementRelation.CONTRADICTION and now is not was:
+                self._store.put_link(replace(link, resolved_at=self._clock()))
 
     def _check_edit(self, memory: m.Memory, actor: str) -> None:
         """Raise `OutOfScope` if the actor may no longer edit it: a person may have confirmed it since."""
@@ -412,6 +424,9 @@ class MemoryWriter:
             return f"Updated: {_quote(decision.superseded[0][0])} → {_quote(memory)}"
         if decision.conflicts:
             old, comparison = decision.conflicts[0]
+            if old.user_id != memory.user_id:
+                both = f"It contradicts {old.id}, which another person says, so both are stored."
+                return f"{both} Run `recollect conflicts` to see them."
             why = (
                 "contradicts {}, which is trusted more"
                 if comparison.certain

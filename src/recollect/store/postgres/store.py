@@ -421,6 +421,14 @@ class PostgresStore:
             where = "source = %s AND target = %s AND relation = %s"
             return db.execute(f"DELETE FROM links WHERE {where}", (source, target, relation)).rowcount > 0
 
+    def may_settle(self, first: str, second: str) -> bool:
+        if self.identity.role == "service" or self.identity.role.is_admin:
+            return True
+        standing = "state = 'active' AND visibility <> 'private'"
+        query = f"SELECT count(DISTINCT user_id) FROM memories WHERE id = ANY(%s) AND {standing}"
+        with self._db.reading() as db:
+            return number(db, query, ([first, second],)) < 2
+
     def links(self, memory_id: str) -> list[m.Link]:
         query = f"SELECT {rows.LINK_COLUMNS} FROM links WHERE source = %s OR target = %s ORDER BY 3, 1, 2"
         with self._db.reading() as db:
