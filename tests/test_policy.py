@@ -180,6 +180,14 @@ def is_refused(call) -> bool:
     return False
 
 
+@pytest.mark.parametrize("owner", [MemoryOwner.REPOSITORY, MemoryOwner.GLOBAL])
+@pytest.mark.parametrize("relation", ["relates_to", "derived_from", "depends_on", "caused_by", "contradicts"])
+def test_an_agent_links_nothing_to_what_it_may_not_link(agent, engine, owned, owner, relation):
+    own, memory = agent.remember("Carts expire after a week").id, owned(owner)
+    assert is_refused(lambda: agent.link(own, memory.id, relation))
+    assert engine.links(memory.id) == ()
+
+
 def cells(offered):
     return [(operation, owner) for operation, owner in ON_MEMORIES if operation in offered]
 

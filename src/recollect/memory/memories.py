@@ -317,6 +317,8 @@ class Memories:
                     "contradiction", (newer, older), f"{actor} says that they contradict each other"
                 )
                 return replace(link, verdict=m.PROPOSED)
+        else:
+            self._checked(Operation.LINK, second)
         with self._change("link", first, f"Linked {first.id} to {second.id}.", change):
             states.put_link(self._store, link, actor)
         return link

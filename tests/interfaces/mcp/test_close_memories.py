@@ -226,3 +226,40 @@ async def test_what_holds_for_less_does_not_replace_what_holds_for_more(connect,
 
     assert done.is_error and "holds only for" in text_of(done)
     assert engine.get(old).state == "active"
+
+
+async def test_a_replacement_does_not_hide_that_an_agent_contradicts_the_user(connect, agent, engine):
+    said = engine.remember("The API listens on port 8080").id
+    loser = agent.remember("The API listens on port 9090").id
+    reworded = agent.remember("Clients reach the backend at the address that ends in ninety-ninety").id
+    async with connect() as client:
+        await client.call_tool(
+            "memory", {"action": "link", "id": reworded, "to": loser, "relation": "supersedes"}
+        )
+
+    ((_, *pair),) = engine.conflicts()
+    assert {memory.id for memory in pair} == {said, reworded}
+    assert (engine.get(loser).state, engine.get(said).state) == ("superseded", "active")
+
+
+async def test_an_open_question_about_the_users_word_is_asked_of_what_replaced_the_other(agent, engine):
+    said = engine.remember("Ids of orders are integers").id
+    loser = agent.remember("An id of an order is a ULID").id
+    assert [{memory.id for memory in each.memories} for each in engine.questions()] == [{said, loser}]
+    reworded = agent.remember("Whoever creates an order makes up its name with the clock in front").id
+    agent.link(reworded, loser, "supersedes")
+
+    (question,) = engine.questions("contradiction")
+    assert {memory.id for memory in question.memories} == {said, reworded}
+
+
+async def test_a_session_does_not_replace_what_another_session_noted(connect, agent, engine):
+    noted = agent.remember("The flag NEWUI is on", scope="session", session="first").id
+    other = agent.remember("Screens look as they did last year", scope="session", session="second").id
+    own = agent.remember("The flag NEWUI is called UI2 now", scope="session", session="first").id
+    for new, is_refused in ((other, True), (own, False)):
+        async with connect() as client:
+            done = await client.call_tool(
+                "memory", {"action": "link", "id": new, "to": noted, "relation": "supersedes"}
+            )
+        assert done.is_error is is_refused

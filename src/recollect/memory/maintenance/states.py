@@ -221,7 +221,8 @@ def check_replacement(new: m.Memory, old: m.Memory) -> None:
             (new.season, old.season),
         )
     )
-    if not is_wider or (new.scope is m.Scope.SESSION and old.scope is not m.Scope.SESSION):
+    is_same_session = old.scope is m.Scope.SESSION and old.session == new.session
+    if not is_wider or (new.scope is m.Scope.SESSION and not is_same_session):
         raise Refused(
             f"Memory {new.id} holds only for a project, branch, season or session, and {old.id} holds for others too.",
             "Link them as contradicts.",
@@ -229,15 +230,38 @@ def check_replacement(new: m.Memory, old: m.Memory) -> None:
 
 
 def replace_by_hand(store: Store, link: m.Link, actor: str) -> m.Link:
-    """Supersede the target of a link by its source, and return the link as it is stored. Raise `Refused`."""
+    """Supersede the target of a link by its source, and return the link as it is stored. Raise `Refused`.
+
+    What an agent puts in another's place is in the same conflicts: an agent settles none.
+    """
     from recollect.memory.write.precedence import supersede  # its rules take 25 ms to import
 
     reason = f"{actor} says so" if m.is_agent(actor) else link.reason
     with store.transaction():
         new, old = store.get(link.source), store.get(link.target)
         check_replacement(new, old)  # another process may have written since
+        if m.is_agent(actor):
+            _inherit_conflicts(store, new, old, link.created_at)
         supersede(store, old, new, reason, actor, link.created_at)
     return replace(link, weight=1.0, reason=reason)
+
+
+def _inherit_conflicts(store: Store, new: m.Memory, old: m.Memory, now: datetime) -> None:
+    """Record that `new` is in conflict with whatever `old` is in conflict with, and ask again what was asked."""
+    from recollect.memory.write.precedence import UNSURE
+
+    for link in store.links(old.id):
+        rival = link.target if link.source == old.id else link.source
+        if link.relation is not m.Relation.CONTRADICTS or link.resolved_at is not None:
+            continue
+        if rival == new.id or conflicts_between(store, new.id, rival):
+            continue
+        store.put_link(replace(link, source=new.id, target=rival, created_at=now))
+        if link.verdict == UNSURE:
+            ids, name = (new.id, rival), m.new_id(now)
+            store.reviews.ask(
+                m.Review(name, old.user_id, old.project_id, "contradiction", ids, link.reason, now)
+            )
 
 
 def unlink(
