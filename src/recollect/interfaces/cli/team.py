@@ -625,11 +625,26 @@ def private_mode(cli: CliContext, switch: str | None) -> CommandResult:
     login = read_login(home)
     assert login is not None
     is_on = login.private_mode if switch is None else switch == "on"
+    kept = 0 if is_on else _count_on_this_machine(cli)
     if is_on != login.private_mode:
         set_private_mode(home, login, is_on)
         stop(home)  # a running daemon would go on as before
-    words = "stay on this machine" if is_on else "are stored on the server"
-    return CommandResult({"private_mode": is_on}, lambda: click.echo(f"Your private memories {words}."))
+    words = "stay on this machine" if is_on else "are sent to the server"
+
+    def text() -> None:
+        click.echo(f"From now on your private memories {words}.")
+        if kept:
+            found = output.count(kept, "memory", "memories")
+            click.echo(f"On this machine: {found}, not found until `recollect team private-mode on`.")
+
+    return CommandResult({"private_mode": is_on, "on_this_machine": kept}, text)
+
+
+def _count_on_this_machine(cli: CliContext) -> int:
+    """Return how many private memories were kept here."""
+    context = cli.engine.context
+    view = m.View(context.user_id, None, all_projects=True, all_sessions=True)
+    return context.store.count(view)
 
 
 @team.command(name="erase-me")
