@@ -15,7 +15,7 @@ from recollect.context.confirmed_time import see_clock
 from recollect.context.context import Context
 from recollect.errors import Refused
 from recollect.frozen import frozen
-from recollect.memory.anchors.stale import check_anchors, refresh_changed
+from recollect.memory.anchors.stale import ask_about, check_anchors, refresh_changed
 from recollect.memory.maintenance import compact, purge, states, undo
 from recollect.memory.maintenance.vectors import embed_missing
 from recollect.memory.memories import Memories
@@ -96,13 +96,14 @@ class Maintenance:
     ) -> "tuple[OpenReview, ...]":
         """Return the questions that wait for the user's review, oldest first; of one kind, or all.
 
-        `tidy` closes those that no longer apply; without it, nothing is written.
+        `tidy` closes those that no longer apply.
         """
         from recollect.memory.maintenance.review import questions
 
         context = self.context
-        if kind in (None, "stale") and tidy and not context.is_agent:
-            self._ask_about_stale()
+        stale = self.stale() if kind in (None, "stale") and not context.is_agent else {}
+        if stale and tidy and context.project_id is not None:  # marks of older versions were not asked about
+            ask_about(context.store, context.user_id, context.project_id, stale, (), context.clock())
         projects = {context.project_id}
         if all_projects and not context.is_agent:
             projects |= {project.id for project in context.store.projects()}
@@ -122,21 +123,6 @@ class Maintenance:
             view = context.full_view()
             found = {name: each for name, each in found.items() if all(map(view.shows_memory, each.memories))}
         return tuple(found[name] for name in sorted(found))
-
-    def _ask_about_stale(self) -> None:
-        """Ask about every memory whose code has changed, unless that was answered since it changed."""
-        context = self.context
-        for name, stale in self.stale().items():
-            review = m.Review(
-                m.new_id(context.clock()),
-                context.user_id,
-                context.project_id,
-                "stale",
-                (name,),
-                stale.why,
-                context.clock(),
-            )
-            context.store.reviews.ask(review, since=stale.since)
 
     def decide(self, name: str, answer: str, text: str = "") -> "ReviewDecision":
         """Answer a question with "accept", "reject", or "edit" and the new `text`, as one change. Raises `Refused`."""

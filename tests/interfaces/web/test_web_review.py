@@ -206,6 +206,8 @@ def test_looking_at_the_inbox_closes_no_question(page, engine, ask, pair):
     expect(page.get_by_text("Your inbox is empty.")).to_be_visible()
 
     assert len(engine.store.reviews.open(engine.context.user_id, engine.project.id)) == 1
+    page.goto("/")
+    expect(page.get_by_text("0 questions, 0 gaps")).to_be_visible()  # it does not wait for anybody either
 
 
 def test_a_refresh_from_before_an_answer_does_not_bring_the_question_back(page, engine, ask, pair):

@@ -14,7 +14,7 @@ An anchor is a file or a symbol with a digest of its code. It takes this path:
 
 `Schedule.run_idle` and `Maintenance.check_code` call `stale.check_anchors`. Readers call `stale.refresh_changed`, which
 reads only code that has changed since, or `stale.stale_in` after it: search lowers the score of a stale memory (`ranking.STALE_SHARE`), briefings mark it,
-`recollect review` asks.
+and whoever finds it first puts it into the review list.
 
 The package reads code through `recollect.code.languages` and nothing of the code graph but names (`tie.KnownCode`). It
 promises that no file of a project can keep a memory from being stored, and that formatting alone makes nothing stale.

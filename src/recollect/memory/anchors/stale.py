@@ -1,6 +1,6 @@
 """Keep which memories of a project are stale, so that recall need not read the code."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -54,6 +54,7 @@ def refresh(
             if memory.content == memories[memory.id].content:  # others may have written meanwhile
                 store.put(replace(memory, anchors=anew[memory.id]))
         _record(store, project.id, after, checked.seen)
+        ask_about(store, user_id, project.id, after, before, now)
     return after
 
 
@@ -93,7 +94,29 @@ def refresh_changed(context: Context, project: m.Project | None = None) -> dict[
     }
     with suppress(StoreUnwritable), store.transaction():
         _record(store, project.id, after, {**seen, **both})
+        ask_about(store, context.user_id, project.id, after, before, now)
     return after
+
+
+def ask_about(
+    store: Store,
+    user_id: str,
+    project_id: str,
+    stale: Mapping[str, Stale],
+    before: Iterable[str],
+    now: datetime,
+) -> None:
+    """Put each stale memory into the review list, unless that was answered since its code changed.
+
+    The questions about those that were stale `before` and no longer are, because the code is as it was, are closed.
+    """
+    for name, each in stale.items():
+        review = m.Review(m.new_id(now), user_id, project_id, "stale", (name,), each.why, now)
+        store.reviews.ask(review, since=each.since)
+    if settled := {(name,) for name in before if name not in stale}:
+        for review in store.reviews.open(user_id, project_id, "stale"):
+            if review.memories in settled:
+                store.reviews.decide(review.id, "moot", now)
 
 
 def track(context: Context, memory: m.Memory) -> None:

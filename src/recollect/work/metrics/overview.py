@@ -69,6 +69,7 @@ def overview(context: Context, *, all_projects: bool = False) -> Overview:
     figures = [savings_of(context, project) for project in projects]
     totals = store.measures.totals(context.user_id, context.project_id, everywhere=all_projects)
     known = [tokens for tokens, *_ in figures if tokens is not None]
+    stale = sum(len(refresh_changed(context, place)) for place in places)
     return Overview(
         memories=sum(by_kind.values()),
         families=_families(by_kind),
@@ -77,9 +78,9 @@ def overview(context: Context, *, all_projects: bool = False) -> Overview:
         by_project={name or "": count for name, count in store.counts(view, "project_id").items()},
         learnt=len(fresh),
         newest=tuple(fresh[:NEWEST]),
-        reviews=open_reviews(context, projects),
+        reviews=open_reviews(context, projects),  # after the stale ones are found: they are asked about
         conflicts=len({frozenset((link.source, link.target)) for link in store.conflicts(view)}),
-        stale=sum(len(refresh_changed(context, place)) for place in places),
+        stale=stale,
         gaps=sum(len(store.gaps(project, _MAX_GAPS)) for project in projects),
         saved=sum(known) if known else None,
         sessions_compared=sum(compared for _, compared, *_ in figures),
@@ -109,11 +110,15 @@ def _families(by_kind: dict[str, int]) -> tuple[KnownKinds, ...]:
 
 
 def open_reviews(context: Context, projects: "list[str | None] | list[str]") -> dict[str, int]:
-    """Return how many questions of each kind wait for the user."""
+    """Return how many questions of each kind wait for the user; those that no longer apply do not."""
+    from recollect.memory.maintenance.review import (
+        questions,
+    )  # it imports the writer, which hooks do not need
+
     open_ones = {
-        review.id: review.kind
+        question.review.id: question.review.kind
         for project in (*projects, None)
-        for review in context.store.reviews.open(context.user_id, project)
+        for question in questions(context.store, context.user_id, project, None, context.clock(), tidy=False)
     }
     return dict(Counter(open_ones.values()).most_common())
 
