@@ -146,6 +146,18 @@ def test_a_wrong_memory_is_corrected_and_what_cites_it_goes_to_review(open_memor
     assert engine.get(cents.id).state == "active"
 
 
+def test_a_correction_says_what_else_it_replaces(plain_engine, reader):
+    wrong = plain_engine.remember("Use npm in this repository", kind="preference")
+    other = plain_engine.remember("Run the tests with pnpm test", kind="convention")
+
+    page = reader.post(
+        f"/memories/{wrong.id}/wrong", instead="Use bun, not npm and not pnpm, in this repository", next="/"
+    )
+
+    assert plain_engine.get(other.id).state == "superseded"
+    assert "It replaces 1 other memory too." in page
+
+
 def test_forgetting_asks_first_and_restore_brings_it_back(open_memory, engine, cents):
     open_memory.keyboard.press("f")
     expect(open_memory.get_by_text("Agents will no longer be told.")).to_be_visible()

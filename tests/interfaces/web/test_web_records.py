@@ -73,6 +73,14 @@ def test_what_an_agent_remembered_is_among_the_changes_and_undone_there(
     assert engine.memory.get_many([name]) == {}
 
 
+def test_an_undo_names_what_it_brought_back(engine, reader):
+    name = engine.remember("Prices are in cents").id
+    engine.forget(name)
+    engine.care.undo(engine.care.undo(engine.care.undo(engine.care.changes(1)[0].id).undo).undo)
+
+    assert "Undone: Forgotten Prices are in cents" in reader.text("/changes")
+
+
 def test_a_deleted_project_is_restored(engine, reader):
     name = engine.remember("Prices are in cents").id
     engine.care.forget_project()

@@ -154,6 +154,16 @@ def test_the_first_page_says_what_the_last_session_cost_and_saved(plain_engine, 
     assert "The median of 3 sessions" in text
 
 
+def test_health_leads_to_the_pages_where_things_are_settled(reader, plain_engine):
+    first, second = (plain_engine.remember(said).id for said in ("Lunch is at noon", "Mail is sent by cron"))
+    plain_engine.link(first, second, "contradicts")
+
+    shown = reader.text("/health")
+
+    assert "1 contradiction is open. See them" in shown
+    assert "No agent is connected. Connect agents" in shown
+
+
 def test_pages_that_ask_for_the_health_soon_after_each_other_share_one_check(reader, monkeypatch):
     from recollect.interfaces.install import connection
 

@@ -48,6 +48,17 @@ def test_the_correction_keeps_the_kind_and_takes_its_place(engine, mail):
     assert engine.store.check() == []
 
 
+def test_the_correction_of_a_pinned_memory_is_pinned(engine, mail):
+    engine.pin(mail.id)
+
+    found = engine.wrong(mail.id, instead="Mail is sent by cron")
+    pinned = engine.get(found.correction.id).pinned
+    engine.care.undo(found.change)
+
+    assert pinned
+    assert [(each.id, each.pinned) for each in engine.list()] == [(mail.id, True)]
+
+
 def test_what_it_had_replaced_is_offered_and_comes_back_if_wanted(engine):
     old = engine.remember("Use tabs")
     offered = engine.wrong(engine.remember("Use spaces").id)

@@ -53,6 +53,7 @@ def flag(
         raise Refused(
             f"Memory {memory.id} belongs to another project.", "Correct it in that project's folder."
         )
+    was_pinned = memory.pinned
     with one_change(store, replace(change, summary=f"Marked {memory.id} as wrong.")):
         memory = _deprecate(store, memory.id, reason, change.actor, change.at)
         previous = _previous(store, memory)
@@ -65,6 +66,8 @@ def flag(
             memory = replace(memory, superseded_by=receipt.id)
             store.put(memory)
             store.put_link(m.Link(receipt.id, memory.id, m.Relation.SUPERSEDES, change.at, 1.0, "corrected"))
+            if was_pinned:
+                states.pin(store, receipt.id, change.actor, change.at, True)
     restored = tuple(memory_before.id for memory_before in previous) if restore else ()
     return WrongResult(memory, change.id, previous, restored, derived, receipt)
 

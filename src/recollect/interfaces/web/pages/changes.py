@@ -1,6 +1,7 @@
 """*Changes*: what was done to memories, newest first, each with *Undo*."""
 
 import re
+from collections.abc import Mapping
 
 from starlette.responses import Response
 
@@ -27,12 +28,17 @@ _TITLES = {
     "unlink": text("Link removed"),
     "wrong": text("Marked as wrong"),
 }  # for summaries with ids, by action
+_UNDID = re.compile(r"Undid (\w+) (\w+)")
 _WORD = re.compile(r"\b[0-9a-z]{18,26}\b")  # a summary has ids, never texts
 
 
 def show(request: WebRequest) -> Response:
     changes = request.engine.care.changes(SHOWN, all_projects=request.all_projects)
-    named = {change.id: list(dict.fromkeys(_WORD.findall(change.summary)))[:MOST_NAMED] for change in changes}
+    summaries = {change.id: change.summary for change in changes}
+    named = {
+        change.id: list(dict.fromkeys(_WORD.findall(_undone_summary(change.summary, summaries))))[:MOST_NAMED]
+        for change in changes
+    }
     known = request.engine.store.get_many(sorted({name for names in named.values() for name in names}))
     mine = request.engine.context.user_id
     memories = {
@@ -49,9 +55,16 @@ def show(request: WebRequest) -> Response:
     )
 
 
+def _undone_summary(summary: str, summaries: Mapping[str, str]) -> str:
+    """Return what was done at first: an undo names only the change that it undid."""
+    while undid := _UNDID.match(summary):
+        summary = summaries.get(undid[2], "")
+    return summary
+
+
 def _title(change: m.Change) -> str:
     """Return what was done in a few words, without ids: the page shows the memories themselves."""
-    undid = re.match(r"Undid (\w+)", change.summary)
+    undid = _UNDID.match(change.summary)
     if change.action == UNDO and undid:
         return text("Undone: %s") % _TITLES.get(undid[1], undid[1])
     if change.action in _TITLES and _WORD.search(change.summary):

@@ -8,7 +8,7 @@ import recollect.model as m
 from recollect.errors import ChangedMeanwhile
 from recollect.frozen import frozen
 from recollect.interfaces.web.history import in_words
-from recollect.interfaces.web.language import text
+from recollect.interfaces.web.language import text, texts
 from recollect.interfaces.web.page import Page, WebRequest
 from recollect.interfaces.web.pages.memories import KNOWN_BY, cards, lines, words
 from recollect.interfaces.web.pages.sessions import MOMENTS, REASONS
@@ -224,6 +224,10 @@ def wrong(request: WebRequest) -> Response:
         if result.correction
         else text("Marked as wrong: agents are no longer told.")
     )
+    others = len(set(result.correction.supersedes) - {memory.id}) if result.correction else 0
+    if others:
+        more = texts("It replaces %d other memory too.", "It replaces %d other memories too.", others)
+        message += " " + more % others
     if result.review:
         message += " " + text("What is based on it waits in the review.")
     target = request.here(f"/memories/{result.correction.id}") if result.correction else ""

@@ -52,7 +52,14 @@ def _last(request: WebRequest, session: m.Session) -> LastSession:
 def show_health(request: WebRequest) -> Response:
     """Show whether agents, daemon and store work. It comes after the page itself, because it takes longer."""
     checks = sorted(request.engines.health.get(request.engine), key=lambda check: check.ok)
-    return request.render("health.html", checks=checks)
+    return request.render("health.html", checks=checks, pages_of=_PAGES)
+
+
+_PAGES = {
+    "conflicts": ("/memories", {"conflict": 1}, text("See them")),
+    "stale": ("/review", {"kind": "stale"}, text("Review them")),
+    "host": ("/settings", {}, text("Connect agents")),
+}  # where a person does here what a hint would have them do at the command line, by the part of the check
 
 
 def turn(request: WebRequest) -> Response:
