@@ -34,6 +34,7 @@ _TEST_NAME = re.compile(
     r"test_.+|.+_tests?|tests|conftest|.+[._-](?:test|spec|tests)|.+_spec|.+(?:Test|Tests|TestCase)"
 )
 _TEST_ENDING = re.compile(r"\.(test|spec|test-d)\.\w+$|^tests?\.(?:rs|c|cc|cpp)$|_test\.go$")
+_TEST_SCRIPT = re.compile(r"tests?\.[cm]?[jt]sx?")  # beside the manifest, where it starts the tests
 _TEST_FOLDER = re.compile(
     r"tests?[-_](?:helpers?|utils?|support|fixtures?|files?|data|suite)|(?:integration|unit|functional|acceptance|e2e)[-_]tests?"
 )
@@ -50,7 +51,7 @@ _CONTAINERS = frozenset(
     "packages crates apps modules libs projects src".split()
 )  # of parts, which say what they are
 _SETTINGS = re.compile(
-    r".+\.config(\.\w+)?\.\w+|(Gruntfile|gulpfile)\.\w+|setup\.py|noxfile\.py|build\.rs|\..+"
+    r".+\.(?:config|workspace)(\.\w+)?\.\w+|(Gruntfile|gulpfile)\.\w+|setup\.py|noxfile\.py|build\.rs|\..+"
 )
 
 
@@ -73,7 +74,11 @@ def is_code(path: str) -> bool:
 
 def is_test_name(path: str) -> bool:
     name = path.rsplit("/", 1)[-1]
-    return bool(_TEST_NAME.fullmatch(name.partition(".")[0]) or _TEST_ENDING.search(name))
+    return bool(
+        _TEST_NAME.fullmatch(name.partition(".")[0])
+        or _TEST_ENDING.search(name)
+        or _TEST_SCRIPT.fullmatch(path)
+    )
 
 
 def is_vendored(path: str) -> bool:

@@ -625,3 +625,39 @@ def test_tests_of_dotnet_for_one_purpose_are_no_code():
     files = package("src/Shop/A.cs", "src/Shop.Tests.Aot/Program.cs")
 
     assert not [name for name in modules(files) if "Tests" in name]
+
+
+def test_scripts_beside_the_manifest_that_start_tests_and_settings_are_no_modules():
+    files = package(
+        "package.json", "lib/till.js", "lib/shelf.js", "test.js", "test.mjs", "vitest.workspace.js"
+    )
+
+    roles = classify_files(files, [""])
+
+    assert {path: role for path, (role, _) in roles.items()} == {
+        "lib/till.js": FileRole.CODE,
+        "lib/shelf.js": FileRole.CODE,
+        "test.js": FileRole.TESTS,
+        "test.mjs": FileRole.TESTS,
+    }
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("//! The whole module is only available on Linux", ""),
+        ("//! Till (rhymes with bill)", ""),
+        ("//! Support for tills; this part needs the crate till.", "Support for tills"),
+    ],
+)
+def test_a_remark_describes_no_module(text, expected):
+    files = {
+        **package(
+            "Cargo.toml", "src/lib.rs", "src/till/a.rs", "src/till/b.rs", "src/stock/c.rs", "src/stock/d.rs"
+        ),
+        "src/till/mod.rs": text,
+    }
+
+    description = modules(files)["till"].description
+
+    assert description == (expected or "a, b")

@@ -231,7 +231,7 @@ def test_workflows_of_releases_say_nothing_of_tests():
         (".travis.yml", "script:\n- go test -short ./...\n"),
         (
             ".circleci/config.yml",
-            "steps:\n  - run:\n      command: |\n        cd x\n        go test -short ./...\n",
+            "steps:\n  - run:\n      command: |\n        go version\n        go test -short ./...\n",
         ),
         ("Jenkinsfile", "stage('test') {\n  sh 'go test -short ./...'\n}\n"),
     ],
@@ -1193,3 +1193,85 @@ def test_a_part_that_only_names_other_parts_has_no_tests():
         "",
         "utils/ssl",
     ]
+
+
+@pytest.mark.parametrize(
+    "files, line, expected",
+    [
+        ({"setup.py": "", "shop.py": ""}, "pytest --cov shop --cov-config .coveragerc", "pytest"),
+        ({"setup.py": "", "shop.py": ""}, "pytest --cov --junitxml out.xml tests", "pytest tests"),
+        (
+            {"shop.sln": "", "a.cs": ""},
+            "dotnet test -c Release --no-restore --no-build",
+            "dotnet test -c Release",
+        ),
+    ],
+)
+def test_a_test_command_is_told_as_it_runs_outside_of_ci(files, line, expected):
+    assert commands({**files, ".github/workflows/ci.yml": workflow(line)})["test"] == expected
+
+
+def test_a_build_with_tags_is_not_how_the_tests_are_run():
+    steps = workflow("go test -race -bench . -benchmem -timeout 10m ./...", "go test -tags cbor ./...")
+
+    assert commands({**GO, ".github/workflows/ci.yml": steps})["test"] == "go test -race -timeout 10m ./..."
+
+
+def test_what_ci_runs_after_going_into_a_folder_is_run_there():
+    files = {
+        "projects/settings.gradle.kts": "",
+        "projects/build.gradle.kts": "junit",
+        "projects/gradlew": "",
+        "projects/core/build.gradle.kts": "",
+        "projects/core/src/main/kotlin/Till.kt": "class Till",
+        "projects/core/src/test/kotlin/TillTest.kt": "class TillTest",
+        ".github/workflows/ci.yml": workflow("cd projects && ./test.sh", "cd ../x && ./lint.sh"),
+    }
+
+    assert commands(files, "projects")["test"] == "cd projects && ./test.sh"
+    assert "lint" not in commands(files, "projects")
+    assert commands(files, "projects/core")["test"] == "cd projects/core && ../gradlew test"
+
+
+def test_the_wrapper_of_gradle_at_the_root_runs_the_tests_of_a_part():
+    files = {
+        "settings.gradle": "include 'core'",
+        "build.gradle": "junit",
+        "gradlew": "",
+        "core/build.gradle": "",
+        "core/src/main/java/Till.java": "class Till {}",
+        "core/src/test/java/TillTest.java": "class TillTest {}",
+    }
+
+    assert commands(files, "core")["test"] == "./gradlew :core:test"
+
+
+def test_an_option_of_cmake_that_depends_on_others_builds_the_tests():
+    text = 'project(SHOP)\ncmake_dependent_option(SHOP_BUILD_TESTS\n  "Build the tests" OFF\n  "BUILD_TESTING" OFF)\nenable_testing()\n'
+
+    build = commands({"CMakeLists.txt": text, "a.cpp": ""})["build"]
+
+    assert build == "cmake -S . -B build -D SHOP_BUILD_TESTS=ON && cmake --build build"
+
+
+def test_a_script_that_tests_the_types_checks_them():
+    scripts = {"test": "vitest", "test:types": "tsc --build"}
+    files = {
+        "package.json": json.dumps({"scripts": scripts, "devDependencies": {"typescript": "5"}}),
+        "tsconfig.json": "{}",
+        "index.ts": "",
+        ".github/workflows/ci.yml": workflow("npm run test:types", "npm test"),
+    }
+
+    assert commands(files)["types"] == "npm run test:types"
+    assert commands(files)["test"] == "npm test"
+
+
+def test_a_file_of_travis_beside_workflows_is_left_over():
+    files = {
+        **GO,
+        ".github/workflows/ci.yml": workflow("go vet ./..."),
+        ".travis.yml": "script:\n  - go test -short ./...\n",
+    }
+
+    assert commands(files)["test"] == "go test ./..."

@@ -210,3 +210,18 @@ def test_a_rule_for_one_thing_does_not_hide_those_for_all():
         "Never commit to main.",
         "Always run `make test` before a commit.",
     ]
+
+
+def test_what_agents_may_not_do_is_told_wherever_it_stands_in_a_sentence():
+    text = "Agents are not allowed to open pull requests. It must not be merged. A description MUST be written by a person."
+
+    assert [each for _, each in statements(text)] == [
+        "Agents are not allowed to open pull requests.",
+        "A description MUST be written by a person.",
+    ]
+
+
+def test_a_rule_behind_a_label_is_told_and_one_that_refers_back_is_not():
+    text = "(IMPORTANT: you MUST use PHP 7.4 to run `phpcs`. You SHOULD use the `php` service, which uses that version.)"
+
+    assert [each for _, each in statements(text)] == ["You MUST use PHP 7.4 to run `phpcs`."]

@@ -482,3 +482,17 @@ def test_a_standard_in_a_comment_is_no_convention(tmp_path):
     (tmp_path / "CMakeLists.txt").write_text("# target_compile_features(shop PUBLIC cxx_std_11)\n")
 
     assert not list(manifest_seeds(tmp_path))
+
+
+def test_versions_of_a_file_of_travis_beside_workflows_are_not_told(tmp_path):
+    write(
+        tmp_path,
+        {
+            ".github/workflows/ci.yml": "jobs:\n  test:\n    strategy:\n      matrix:\n        python: ['3.12', '3.13']\n",
+            ".travis.yml": "python:\n  - 2.7\n  - 3.4\n",
+        },
+    )
+
+    seeds = [seed.content for seed in pipeline_seeds(tmp_path)]
+
+    assert seeds == ["CI tests with Python 3.12 and 3.13."]

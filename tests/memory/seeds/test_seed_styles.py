@@ -100,7 +100,11 @@ def found(root, files):
             "Style/StringLiterals:\n  EnforcedStyle: double_quotes\n",
             "Strings in Ruby are written in double quotes (RuboCop).",
         ),
-        ("phpcs.xml", '<ruleset><rule ref="PSR12"/></ruleset>', "PHP_CodeSniffer checks PSR12."),
+        (
+            "phpcs.xml",
+            '<ruleset><rule ref="PSR12"/></ruleset>',
+            "PHP_CodeSniffer checks the code against PSR12.",
+        ),
         (
             ".clang-format",
             "BasedOnStyle: Google\nIndentWidth: 4\n",
@@ -180,4 +184,20 @@ def test_indentation_that_is_unset_is_not_told(tmp_path):
 
     seeds = found(tmp_path, {".editorconfig": rules})
 
-    assert list(seeds) == ["Indentation is 4 spaces in all files (.editorconfig)."]
+    assert list(seeds) == ["Indentation is 4 spaces in most files (.editorconfig)."]
+
+
+@pytest.mark.parametrize(
+    "rules, expected",
+    [
+        ("[*.py]\nindent_style = tab\n[*.{py,pyi}]\nindent_size = 4\n", []),
+        ("[*]\nindent_style = tab\n[*.py]\nindent_size = 4\n", ["tabs in all files and tabs in *.py"]),
+        ("[*.py]\nindent_style = tab\n[*.{py,pyi}]\nindent_style = space\n", []),
+    ],
+)
+def test_sections_of_an_editorconfig_that_share_files_say_no_two_things_of_them(tmp_path, rules, expected):
+    (tmp_path / "a.py").write_text("")
+
+    seeds = found(tmp_path, {".editorconfig": rules})
+
+    assert list(seeds) == [f"Indentation is {each} (.editorconfig)." for each in expected]

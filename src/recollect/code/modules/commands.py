@@ -116,7 +116,7 @@ def ci_commands(project: ScanInput) -> list[CiCommand]:
             if known := _slot_in(project, folder, plain):
                 ecosystem, slot, tool = known
                 found.append((_is_minor(path), CiCommand(slot, ecosystem, plain, tool, folder, path)))
-    found.sort(key=lambda each: (each[0], len(each[1].line)))
+    found.sort(key=lambda each: (each[0], bool(_VARIANT.search(each[1].line)), len(each[1].line)))
     return [given for _, given in found]
 
 
@@ -132,13 +132,16 @@ _MAIN = re.compile(r"ci|test|build|main|check|lint|continuous|python|node|go|rus
 
 def ci_files(project: ScanInput) -> list[str]:
     """Return the workflows that check changes, without releases and the like."""
-    return sorted(
+    found = sorted(
         path
         for path in project.sizes
         if _CI.fullmatch(path)
         and not _BESIDE.search(name := path.rsplit("/", 1)[-1])
         and (not _RELEASE.search(name) or _CHECKS.search(project.text(path)))
     )
+    if any(path.startswith(".github/") and not _is_minor(path) for path in found):
+        return [path for path in found if path != ".travis.yml"]  # left over
+    return found
 
 
 def ci_text(project: ScanInput) -> str:
@@ -166,7 +169,7 @@ _KEY = re.compile(r"^(\s*+(?:- )?\s*+)([\w-]+):(?:\s+(.*))?$")
 def _steps(text: str) -> Iterator[tuple[str, str]]:
     """Yield each command with its folder. Parses enough YAML for such files: no anchors, no flow style."""
     lines = text.splitlines()
-    step: list[str] = []
+    step: list[tuple[str, str]] = []
     folder = ""
     i = 0
     while i < len(lines):
@@ -176,7 +179,7 @@ def _steps(text: str) -> Iterator[tuple[str, str]]:
             yield called[1], ""
             continue
         if raw.lstrip().startswith("- "):
-            yield from ((line, folder) for line in step)
+            yield from ((line, join(folder, below).rstrip("/")) for line, below in step)
             step, folder = [], ""
         key = _KEY.match(raw)
         if not key:
@@ -187,7 +190,7 @@ def _steps(text: str) -> Iterator[tuple[str, str]]:
         elif name == "uses":
             action = _unquoted(value.split(" #")[0]).split("@")[0]
             actions = _data()["actions"]
-            step += [actions[action]] if action in actions else []
+            step += [(actions[action], "")] if action in actions else []
         elif name in ("run", "script", "command"):
             block: list[str] = []
             if not value or value[0] in "|>":
@@ -206,8 +209,26 @@ def _steps(text: str) -> Iterator[tuple[str, str]]:
             else:
                 block = [_unquoted(value)]
             is_elsewhere = any(_enters_build_folder(line.split()) for line in block)
-            step += [line for line in _commands(block) if not (is_elsewhere and line.startswith("make"))]
-    yield from ((line, folder) for line in step)
+            step += [
+                (line, below)
+                for line, below in _with_folders(_commands(block))
+                if not (is_elsewhere and line.startswith("make"))
+            ]
+    yield from ((line, join(folder, below).rstrip("/")) for line, below in step)
+
+
+def _with_folders(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each command with the folder that a `cd` before it went into; not after one that leads out or elsewhere."""
+    folder: str | None = ""
+    for line in lines:
+        if entered := re.fullmatch(r"cd ([\w./-]+)", line):
+            path = entered[1].removeprefix("./").rstrip("/.")
+            is_outside = entered[1].startswith(("/", ".."))
+            folder = None if is_outside or folder is None else join(folder, path) if path else folder
+        elif re.match(r"cd\b", line):
+            folder = "" if _LATER in line else None
+        elif folder is not None:
+            yield line, folder
 
 
 def _enters_build_folder(words: list[str]) -> bool:
@@ -239,8 +260,13 @@ def _commands(block: Iterable[str]) -> list[str]:
 _LATER = "\0"  # a value that only CI knows
 _NOISE = re.compile(
     r"--verbose|--show-diff-on-failure|--colou?r=\S+|--no-transfer-progress|--batch-mode|--no-progress|--stacktrace|--scan|--info"
-    r"|--[a-z-]{0,20}(?:format|reporter)=github\S*|--cov(?:-\w+)?=\S+|--cov-branch|--cov|--trace-config|-coverprofile=\S+|-covermode=\S+|[-/]p:CI=true|--json-report(?:-file=\S+)?|--junit-?xml=\S+"
+    r"|--[a-z-]{0,20}(?:format|reporter)=github\S*|--cov(?:-\w+)?=\S+|--cov-branch|-bench=\S+|-benchmem|--trace-config|-coverprofile=\S+|-covermode=\S+|[-/]p:CI=true|--json-report(?:-file=\S+)?|--junit-?xml=\S+"
 )
+_NOISE_WITH_VALUE = re.compile(  # the word after it belongs to it, unless that is an option
+    r"--cov(?:-config|-report|-fail-under)?|--junit-?xml|--json-report-file|-coverprofile|-covermode|-bench"
+)
+_NOISE_OF_DOTNET = re.compile(r"--no-(?:build|restore)|--nologo")  # steps of CI come before it
+_VARIANT = re.compile(r"\s-tags\b")  # a build beside the usual one
 _NOISE_OF_MAVEN = re.compile(r"-[BXeVUq]|-ntp|--errors|--debug|--show-version|--file=pom\.xml")
 
 
@@ -258,13 +284,19 @@ def _plain(line: str, variables: Mapping[str, str]) -> str:
     )
     line = re.split(r"\s(?:[|>]|2>|#)", line)[0]
     words: list[str] = []
+    is_value = False
     for word in line.split():
+        was_value, is_value = is_value, bool(_NOISE_WITH_VALUE.fullmatch(word))
+        if is_value or (was_value and word[0] != "-"):
+            continue
         if _LATER not in word:
             words += [] if _NOISE.fullmatch(word) else [word]
         elif word[0] != "-" and words and re.fullmatch(r"--?[A-Za-z][\w-]*", words[-1]):
             words.pop()
     while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):
         words.pop(0)
+    if words[:1] == ["dotnet"]:
+        words = [word for word in words if not _NOISE_OF_DOTNET.fullmatch(word)]
     if words and re.search(r"(?:^|/)mvnw?$", words[0]):
         words = re.sub(r" (?:-f|--file) pom\.xml(?= |$)", "", " ".join(words)).split()
         words = [

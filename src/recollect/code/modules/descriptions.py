@@ -134,6 +134,7 @@ def first_sentence(text: str) -> str:
     plain = re.sub(r"\{(#?[A-Z][\w:#.]{0,100})\}", r"\1", plain)  # a link of YARD
     plain = plain.replace("`", "").replace("**", "").strip(" =#~*-:")
     first = re.split(r"(?<=[.!?])\s+(?=[A-Z\"'(])", plain, maxsplit=1)[0].strip().removesuffix(" ...")
+    first = re.split(r";\s+(?:this|it|see|note)\b", first, maxsplit=1)[0]
     if (
         len(first.split()) < 2
         or " = " in first
@@ -157,7 +158,9 @@ _REMARK = re.compile(
     r"|(?:the|our) (?:focus|goals?|aims?|purpose|idea|motivation|philosophy|vision) |(?:warning|caution|caveat|basically|actually|also|however|we|i|here|because|note|todo|fixme|xxx|hack|deprecated|beta|internal)\b\W",
     re.I,
 )
-_NAMESPACE = re.compile(r"(?:the )?\S+ (?:namespace|module|package)\.?", re.I)  # which its name says as well
+_NAMESPACE = re.compile(  # which its name says as well
+    r"(?:the )?\S+ (?:namespace|module|package)\.?|\S+ \([^()]*\)\.?", re.I
+)
 _GAP = re.compile(
     r"\s[.,;:](?:\s|$)|(?<!\w)\(\s*\)|\b(?:for|of|a|an|the|to|with|by|in) ?\.$|\b(?:at|from|on|of|to|the|a) ?$"
 )  # something was left out of the sentence
@@ -232,7 +235,8 @@ _DEFINES = re.compile(  # "Shop is …", "This library lets …", "A till for �
     re.I,
 )
 _NOT_WHAT = re.compile(
-    r"(?:starting|as of|since|from|after|before|until|today|currently|there|these|it|with)\b", re.I
+    r"(?:starting|as of|since|from|after|before|until|today|currently|there|these|those|it|they|each|with)\b",
+    re.I,
 )
 
 
@@ -268,9 +272,9 @@ _ADDRESS = re.compile(  # to the reader: an advice, a promise, a question
 )
 _NO_PROSE = re.compile(
     r"[{}]|=>|;$|\b(?:by|author:?) (?-i:[A-Z][\w.]*+ [A-Z]\w)|(?-i:\b(?:TODO|FIXME|XXX)\b)"
-    r"|^(?:taken|copied|borrowed|adapted) from\b",
+    r"|^(?:taken|copied|borrowed|adapted) from\b|\bonly (?:available|compiled|built|used)\b",
     re.I,
-)  # code, who wrote it, and what is left to do
+)  # code, who wrote it, what is left to do, and when it counts
 _ELSEWHERE = re.compile(r"\b(?:(?:listed|described|shown|found|see) )?(?:below|above|the following)\b", re.I)
 _OF_ONE_CLASS = re.compile(
     r"(?:this is )?(?:an? |the |abstract )*(?:base|parent|abstract|super) ?class\b|(?:the )?return type of\b"

@@ -421,7 +421,7 @@ def _from_root(tools: ProjectTools, info: PackageInfo, root_tool: str, *, is_mem
         if scoped and not form and slot != "test":
             continue  # the workspace's own command will do
         task = line.split()[-1]
-        mvn = line.split()[0]
+        mvn = re.sub(r"^(?:\.\./)+", "./", line.split()[0])
         commands[slot] = (
             form.format(
                 name=info.name or tools.path,

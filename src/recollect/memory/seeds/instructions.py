@@ -75,10 +75,16 @@ _REFERS_BACK = re.compile(
     re.I,
 )
 _ELSEWHERE = re.compile(  # to a text that is not shown with it
-    r"\b(?:documented|described|listed|mentioned|defined) (?:there|above|below|in the (?:guidelines|docs|document\w*))\b|\bdone so\b|\bthe (?:above|following)\b",
+    r"\b(?:documented|described|listed|mentioned|defined) (?:there|above|below|in the (?:guidelines|docs|document\w*))\b|\bdone so\b|\bthe (?:above|following)\b"
+    r"|\b(?:that|this|these|those) (?:versions?|commands?|options?|settings?|values?|steps?|lists?|cases?|ways?|particular|one|ones)\b|\bcertain\b",
     re.I,
 )
 _LEAD = re.compile(r"\b(?:you|when|if|it|them|these|following|such)\b.{0,200}:$", re.I)
+_RULE = re.compile(  # wherever it stands in a sentence
+    r"\b(?:(?:is|are) (?:not (?:allowed|permitted)|forbidden|prohibited)|may not|must not)\b|(?-i:\bMUST\b)",
+    re.I,
+)
+_LABEL = re.compile(r"^\(?(?:important|warning|caution|critical|note)\s?[:!]\s+(?=\S)", re.I)
 _NAMES_SOMETHING = re.compile(
     r"`[^`]+`|\w/\w|\b\d+\b|[a-z]_[a-z]|[a-z][A-Z]"
 )  # code, a path, a number, a name
@@ -137,8 +143,10 @@ def statements(text: str) -> Iterator[tuple[int, str]]:
             condition = plain if _CONDITION.match(plain) else ""
             texts = [
                 one
-                for one in _unconditional(sentences(plain))
-                if _ORDER.match(one) and not _DULL.search(one) and not _ELSEWHERE.search(one)
+                for one in _unconditional([_LABEL.sub("", each, count=1) for each in sentences(plain)])
+                if (_ORDER.match(one) or (_RULE.search(one) and not _REFERS_BACK.match(one)))
+                and not _DULL.search(one)
+                and not _ELSEWHERE.search(one)
             ]
         for sentence in texts:
             if _is_telling(sentence) and (whole := _whole(sentence)):

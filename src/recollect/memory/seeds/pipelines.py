@@ -85,7 +85,7 @@ def _files(root: Path) -> Iterator[ProjectFile]:
     for path in (
         *(f".github/workflows/{name}" for name in names[:_MOST_FILES]),
         ".gitlab-ci.yml",
-        ".travis.yml",
+        *(() if names else (".travis.yml",)),  # beside workflows, it is left over
         ".circleci/config.yml",
     ):
         if found := read_first(root, path):

@@ -194,22 +194,28 @@ _MOST_PATTERNS = 4
 def _editorconfig(root: Path) -> Iterator[Seed]:
     if (found := read_first(root, ".editorconfig")) is None:
         return
-    indented: dict[str, str] = {}
+    settings: dict[str, dict[str, str]] = {}
     section, length = "", ""
     for line in found.text.splitlines():
         if match := re.match(r"\s*\[(.+)\]\s*$", line):
             section = match[1]
         elif match := re.match(r"\s*(indent_style|indent_size|max_line_length)\s*=\s*(\w+)", line):
             name, value = match[1], match[2].lower()
-            if value == "unset":
-                indented.pop(section, None)
-            elif name == "indent_style":
-                indented[section] = "tabs" if value == "tab" else indented.get(section, "spaces")
-            elif name == "indent_size" and value.isdigit() and indented.get(section) != "tabs":
-                indented[section] = f"{value} spaces"
-            elif name == "max_line_length" and section == "*":
-                length = value
-    told = [section for section in indented if section and len(section) <= _LONGEST_PATTERN][:_MOST_PATTERNS]
+            if name == "max_line_length":
+                length = value if section == "*" else length
+            else:
+                settings.setdefault(section, {})[name] = value
+    common = settings.get("*", {})
+    indented = {section: _indentation({**common, **own}) for section, own in settings.items()}
+    told = [
+        section
+        for section in indented
+        if indented[section]
+        and len(section) <= _LONGEST_PATTERN
+        and not any(
+            _endings(section) & _endings(other) and indented[section] != indented[other] for other in indented
+        )
+    ][:_MOST_PATTERNS]
     if "*" not in told:
         told = [section for section in told if any(root.rglob(re.sub(r"\{(\w++)[^{}]*+\}", r"\1", section)))]
     left_out = " ".join(indented.keys() - {"", *told})
@@ -221,6 +227,21 @@ def _editorconfig(root: Path) -> Iterator[Seed]:
         content = f"Indentation is {listed(styles)} (.editorconfig)."
         yield Seed(content, "convention", found.where("indent_"), 0.8)
     yield from _line_length(found.where("max_line_length"), length, ".editorconfig")
+
+
+def _indentation(settings: Mapping[str, str]) -> str:
+    """Return how files are indented; "" if the settings leave it open."""
+    style, size = settings.get("indent_style"), settings.get("indent_size", "")
+    if style == "tab":
+        return "tabs"
+    if "unset" in (style, size) or not (style or size.isdigit()):
+        return ""
+    return f"{size} spaces" if size.isdigit() else "spaces"
+
+
+def _endings(section: str) -> set[str]:
+    """Return the endings that a section such as `*.{js,ts}` names."""
+    return set(re.findall(r"\w+", section))
 
 
 def _rust(root: Path) -> Iterator[Seed]:
@@ -264,7 +285,7 @@ def _others(root: Path) -> Iterator[Seed]:
         yield from _quotes(found.where("Style/StringLiterals"), quotes, "RuboCop")
     if found := read_first(root, "phpcs.xml", "phpcs.xml.dist", ".phpcs.xml", ".phpcs.xml.dist"):
         rules = re.findall(r'<rule\s+ref="(\w+)"', found.text)
-        yield from _rules(found.where("<rule"), rules, "PHP_CodeSniffer", "checks")
+        yield from _rules(found.where("<rule"), rules, "PHP_CodeSniffer", "checks the code against")
     if found := read_first(root, ".clang-format"):
         base, width = found.value(r"^BasedOnStyle:\s*(\S+)"), found.value(r"^IndentWidth:\s*(\d+)")
         settings_text = [f"based on {base}" if base else "", f"indentation of {width}" if width else ""]

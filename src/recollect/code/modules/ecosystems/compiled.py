@@ -13,7 +13,7 @@ from recollect.code.modules.ecosystems.package_info import (
 )
 from recollect.code.modules.module_map import TestFramework
 from recollect.code.modules.scan_input import ScanInput
-from recollect.code.paths import join
+from recollect.code.paths import folder_of, join
 
 _C_TESTS = (
     ("gtest", "googletest"),
@@ -40,7 +40,7 @@ def _beside_tests(project: ScanInput) -> str:
 
 # Tests that are not built unless you ask for them.
 _OPTIONAL_TESTS = re.compile(
-    r"option\(\s*(\w*(?:BUILD|ENABLE)\w*TEST(?:S|ING)?)\s+\"[^\"]{0,200}\"\s+OFF\s*\)", re.I
+    r"option\(\s*(\w*(?:BUILD|ENABLE)\w*TEST(?:S|ING)?)\s+\"[^\"]{0,200}\"\s+OFF\s*[)\"]", re.I
 )
 
 
@@ -148,7 +148,7 @@ def read_maven(project: ScanInput, folder: str) -> PackageInfo:
 def read_gradle(project: ScanInput, folder: str) -> PackageInfo:
     scripts = [path for path in project.sizes if re.search(r"(^|/)[\w.-]*\.gradle(\.kts)?$", path)]
     text = "".join(project.text(path) for path in scripts if path.startswith(folder))
-    gradle = "./gradlew" if "gradlew" in project else "gradle"
+    gradle = _gradle(project, folder)
     linters, commands = _java_linters(text, f"{gradle} spotless", f"{gradle} checkstyleMain")
     for word, command in (("ktlint", "ktlintCheck"), ("detekt", "detekt")):
         if word in text:
@@ -172,6 +172,16 @@ def read_gradle(project: ScanInput, folder: str) -> PackageInfo:
         linters,
         sources=dict.fromkeys(commands, f"{SET_UP}build.gradle"),
     )
+
+
+def _gradle(project: ScanInput, folder: str) -> str:
+    """Return how Gradle is called in the folder: by the nearest wrapper, in it or above it."""
+    up = ""
+    while join(folder, "gradlew") not in project:
+        if not folder:
+            return "gradle"
+        folder, up = folder_of(folder), f"{up}../"
+    return f"{up or './'}gradlew"
 
 
 def _java_tests(text: str) -> str:
