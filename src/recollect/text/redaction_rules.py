@@ -245,24 +245,35 @@ def _is_nobodys(local: str, host: str) -> bool:
     )
 
 
+# Kept free for films and manuals, and lines that cost the caller nothing.
+_NOBODYS_PHONE = re.compile(r"555\D?01\d\d$|^\+?1\D{0,2}8(?:00|33|44|55|66|77|88)\D")
+
+
 def _phone_number(match: re.Match[str]) -> bool:
-    return 9 <= sum(map(str.isdigit, value_of(match))) <= 15
+    value = value_of(match)
+    return 9 <= sum(map(str.isdigit, value)) <= 15 and not _NOBODYS_PHONE.search(value)
 
 
 def _national_number(match: re.Match[str]) -> bool:
-    return 10 <= sum(map(str.isdigit, value_of(match))) <= 12
+    value = value_of(match)
+    return 10 <= sum(map(str.isdigit, value)) <= 12 and not _NOBODYS_PHONE.search(value)
 
 
 def _iban(match: re.Match[str]) -> bool:
     """Check the two check digits of an international account number."""
     value = match["secret"].replace(" ", "")
     turned = value[4:] + value[:4]
+    if value.lower() in WORDS["manuals_numbers"]:
+        return False
     return 15 <= len(value) <= 34 and int("".join(str(int(char, 36)) for char in turned)) % 97 == 1
 
 
 def _card_number(match: re.Match[str]) -> bool:
     """Check Luhn's checksum."""
-    digits = [int(char) for char in match["secret"] if char.isdecimal()]
+    number = "".join(char for char in match["secret"] if char.isdecimal())
+    if number in WORDS["manuals_numbers"]:
+        return False
+    digits = list(map(int, number))
     doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
     return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 

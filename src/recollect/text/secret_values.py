@@ -14,7 +14,9 @@ DATA: dict[str, Any] = tomllib.loads(
 )
 WORDS: dict[str, frozenset[str]] = {name: frozenset(words.split()) for name, words in DATA["words"].items()}
 
-_FILLER = re.compile(r"[x*#•]{6,}|(?<![^\W_])x{3,}(?![^\W_])|\*{3}|\.{3}|…|0{10,}|#{4}|EXAMPLE$", re.I)
+_FILLER = re.compile(
+    r"[x*#•]{6,}|(?<![^\W_])x{3,}(?![^\W_])|\*{3}|\.{3}|…|0{10,}|#{4}|EXAMPLE(?:KEY)?$", re.I
+)
 _REFERENCE = re.compile(
     r"""
       ^(?: [$<{%&*(\[|] | \\?\$ | @[\w.]+$ | !(?:[A-Z]|vault$|secret$) | \W*$ )   # $TOKEN, <key>, {{ x }}, %s, &anchor, !Ref
