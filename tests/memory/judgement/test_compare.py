@@ -22,6 +22,9 @@ CONTRADICTIONS = [
     ("`python -m unittest` runs the tests.", "Stop using unittest; use pytest.", 0.64),
     ("The metrics exporter listens on port 9100.", "The metrics exporter listens on port 9200.", 0.96),
     ("We target Python 3.10.", "We target Python 3.12.", 0.93),
+    ("CI uses Node 20.", "CI uses Node 24.", 0.90),
+    ("Deploys happen Tuesday at 10:00 CET.", "Deploys happen Thursday at 10:00 CET.", 0.96),
+    ("We deploy on Tuesdays.", "We deploy on Thursdays.", 0.91),
     ("Migrations live in db/migrations.", "Migrations live in server/migrations.", 0.87),
     ("Run `make test` before pushing.", "Run `tox -q` before pushing.", 0.55),
     ("We use Jest for unit tests.", "We use Vitest for unit tests.", 0.63),
@@ -616,6 +619,8 @@ def test_what_was_done_contradicts_nothing(old, new):
     "old, new",
     [
         ("Shard 1 is on db-a.", "Shard 2 is on db-b."),
+        ("The job runs on node 2.", "The job runs on node 3."),
+        ("Node 12 is drained.", "Node 14 is drained."),
         ("404 means that the tenant is unknown.", "409 means that the tenant exists."),
         ("The parser fails on line 40.", "The parser fails on line 90."),
         ("Migration 0087 adds the tenants table.", "Migration 0091 adds the tenants table."),
@@ -645,6 +650,7 @@ def test_numbers_that_name_quoted_errors_and_conditions_are_no_contradictions(ol
         ("The pod has 512 MiB.", "The pod has 512Mi."),
         ("Deploys run at half past four.", "Deploys run at 04:30."),
         ("Node 20 is required.", "Node v20 is required."),
+        ("Functions should be no longer than 40 lines.", "Functions should be at most 40 lines."),
     ],
 )
 def test_values_are_compared_not_their_spelling(old, new):

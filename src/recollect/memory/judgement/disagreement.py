@@ -160,7 +160,11 @@ def other_thing(pair: Pair) -> Comparison | None:
         is_means = new.before in MEANS and old.before in MEANS  # no verb was found: "services log with X"
         if new.in_subject and old.in_subject and not is_means:
             another = new.kind in (TokenKind.PATH, TokenKind.CODE)
-            plays_no_part = new.word in FAMILIES_OF and (len(pair.values) > 1 or not _has_role(pair))
+            plays_no_part = (
+                new.word in FAMILIES_OF
+                and new.word not in _DAYS
+                and (len(pair.values) > 1 or not _has_role(pair))
+            )
             if another or plays_no_part:
                 return Comparison(
                     StatementRelation.RELATED, f"another thing: {old.surface} / {new.surface}", certain=False
@@ -434,6 +438,7 @@ DENIED = 0.6  # share of the older statement that a denial must speak of
 TAKEN_BACK = 0.3  # share of the older statement that a correction must speak of
 REPLACED = 0.5  # the same for "now" with another value of the same subject
 CHANGED = 0.6  # the same for "now" and "from now on", which are said of many things
+_DAYS = canonical_set(tables.FAMILIES["day"])
 _ALSO = word_set("also too additionally besides")
 # What supports one thing may support another: such a verb makes no rivals that anyone is certain of.
 _ADDITIVE = canonical_set(

@@ -191,7 +191,7 @@ def _is_rival(new: Token, old: Token, both: Set[str]) -> bool:
     if new.kind is TokenKind.NUMBER and old.kind is TokenKind.NUMBER:
         if _differ(new.before, old.before) or _differ(new.after, old.after):
             return False  # "port 80" and "version 2", "3 rows" and "3 columns"
-        if {canonical(new.before), canonical(old.before)} & _IDENTITIES:
+        if {canonical(new.before), canonical(old.before)} & _IDENTITIES and not _are_versions(new, old):
             return False  # "shard 1" and "shard 2" are two things
         if (
             new.in_subject
@@ -217,6 +217,15 @@ def _is_rival(new: Token, old: Token, both: Set[str]) -> bool:
     named = (is_name(new) and is_name(old)) or TokenKind.CODE in (new.kind, old.kind)
     named |= (is_name(new) or is_name(old)) and {new.before, old.before} <= MEANS
     return named and _is_same_slot(new.before, old.before) and TokenKind.LIGHT not in (new.kind, old.kind)
+
+
+def _are_versions(new: Token, old: Token) -> bool:
+    """Tell "built with Node 20" from "the job runs on node 2" and "node 12 is full"."""
+    counts = [int(token.word) for token in (new, old) if token.word.isdecimal()]
+    named = new.before == old.before == "node" and not any(
+        token.in_subject and token.slot not in MEANS for token in (new, old)
+    )
+    return named and len(counts) == 2 and min(counts) >= _FIRST_VERSION
 
 
 def _has_same_part(new: Token, old: Token, both: Set[str]) -> bool:
@@ -314,6 +323,7 @@ _BEFORE_NOUNS = word_set(
 )
 _BEFORE_AFTER = canonical_set(("before", "after"))
 _IDENTITIES = canonical_set(tables.IDENTITIES)
+_FIRST_VERSION = 10  # of Node that anybody still speaks of
 _NEUTRAL = word_set("version number release v")  # say of a number nothing that tells it from another
 _NO_NOUNS = canonical_set(tables.STOP_WORDS | tables.VERBS | tables.PREDICATES | tables.NEGATIONS)
 MEANS = word_set("with by via using use uses through run call")

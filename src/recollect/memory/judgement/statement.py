@@ -332,7 +332,7 @@ def _negates(word: str, before: str) -> bool:
 
 
 def _revision(text: str) -> tuple[Revision, str]:
-    prose = _QUOTED.sub(" ", text)
+    prose = _NO_LONGER_THAN.sub(" ", _QUOTED.sub(" ", text))
     for pattern, revision in ((_CORRECTION, Revision.CORRECTION), (_NEW_STATE, Revision.CHANGE)):
         if found := pattern.search(prose):
             return revision, found[0].lower()
@@ -733,9 +733,10 @@ _COMMANDS = canonical_set(tables.COMMANDS) | VERBS
 _CHANGES = canonical_set(tables.CHANGES)
 _PREDICATES = canonical_set(tables.PREDICATES)
 _STANCE = re.compile(
-    rf"\b(?:no longer|always|cannot|\w{{1,8}}n['’]t|{'|'.join(sorted(tables.NEGATIONS | tables.ENDED_STATES))})\b",
+    rf"\b(?:no longer(?! than)|always|cannot|\w{{1,8}}n['’]t|{'|'.join(sorted(tables.NEGATIONS | tables.ENDED_STATES))})\b",
     re.IGNORECASE,
 )
+_NO_LONGER_THAN = re.compile(r"\bno longer than\b", re.IGNORECASE)  # a limit; nothing has ended
 _PASSIVE = word_set("is are was were been being be got gets")
 _REPLACED = word_set("replaced replaces superseded supersedes")
 _MARKERS = word_set("insteadof infavourof")
