@@ -44,7 +44,8 @@ _TEST_PROJECT = re.compile(
 _SOURCE_SET = re.compile(r"(?:^|/)src/[a-z]\w*Test$")  # of Kotlin and Android: `src/commonTest`
 _TEST_PACKAGE = re.compile(r"(?:.+-)?tests?(?:[-_].+)?")
 _EXAMPLE_PACKAGE = re.compile(
-    r"(?:examples?|samples?|demos?)-.+|.+-(?:examples?|samples?|demos?|playgrounds?)"
+    r"(?:examples?|samples?|demos?)[.-].+|.+[.-](?:examples?|samples?|demos?|playgrounds?)(?:\..+)?",
+    re.IGNORECASE,
 )
 _BENCH_PACKAGE = re.compile(r"(?:.+[.-])?bench(?:marks?)?", re.IGNORECASE)
 _CONTAINERS = frozenset(

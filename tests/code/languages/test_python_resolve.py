@@ -652,3 +652,55 @@ def test_files_that_come_and_go_leave_the_index_of_a_new_project():
         for importer in chance.sample(possible, 6):
             asked = {name: modules.imported(name, importer) for name in names}
             assert asked == {name: fresh.imported(name, importer) for name in names}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    if not isinstance(x, Till):\n        x.close()",
+        "    if isinstance(x, Till):\n        return\n    x.close()",
+        "    assert not isinstance(x, Till)\n    x.close()",
+        "    if x and isinstance(x, (Till, int)):\n        raise KeyError\n    x.close()",
+    ],
+)
+def test_a_name_is_no_object_of_a_class_where_isinstance_says_no(body):
+    source = f"from shop import Till\ndef run(x: Shelf):\n{body}"
+    found = calls({"shop.py": SHOP, "app.py": f"class Shelf:\n    def close(self): ...\n{source}"})
+
+    assert ("run", "app.py::Shelf.close", "type") in found
+    assert not any(target == "shop.py::Till.close" for _, target, _ in found)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    if not isinstance(x, Till):\n        raise TypeError\n    x.close()",
+        "    if not isinstance(x, Till):\n        x = make(x)\n    x.close()",
+        "    if isinstance(x, Till) and x.close():\n        return",
+        "    if not isinstance(x, Till):\n        print()\n    else:\n        x.close()",
+        "    assert isinstance(x, Till)\n    x.close()",
+        "    return isinstance(x, Till) and x.close()",
+    ],
+)
+def test_a_name_is_an_object_of_a_class_where_isinstance_says_yes(body):
+    found = calls({"shop.py": SHOP, "app.py": f"from shop import Till\ndef run(x):\n{body}"})
+
+    assert ("run", "shop.py::Till.close", "type") in found
+
+
+def test_calling_what_a_property_returns_calls_both():
+    source = """
+        class Till:
+            def __call__(self): ...
+
+        class Shop:
+            @property
+            def till(self) -> Till: ...
+
+            def run(self):
+                self.till()
+    """
+
+    found = {(source, target) for source, target, _ in calls({"app.py": source})}
+
+    assert {("Shop.run", "app.py::Shop.till"), ("Shop.run", "app.py::Till.__call__")} <= found

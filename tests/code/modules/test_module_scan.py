@@ -647,6 +647,8 @@ def test_scripts_beside_the_manifest_that_start_tests_and_settings_are_no_module
     [
         ("//! The whole module is only available on Linux", ""),
         ("//! Till (rhymes with bill)", ""),
+        ("//! Tested by till_test.rs.", ""),
+        ("//! Building requires a till.", ""),
         ("//! Support for tills; this part needs the crate till.", "Support for tills"),
     ],
 )
@@ -661,3 +663,17 @@ def test_a_remark_describes_no_module(text, expected):
     description = modules(files)["till"].description
 
     assert description == (expected or "a, b")
+
+
+def test_projects_named_for_samples_are_no_modules_of_code():
+    files = package(
+        "src/Shop/Shop.csproj",
+        "src/Shop/Till.cs",
+        "src/Sample.Web/Sample.Web.csproj",
+        "src/Sample.Web/Page.cs",
+    )
+
+    roles = classify_files(files, ["src/Shop", "src/Sample.Web"])
+
+    assert roles["src/Sample.Web/Page.cs"][0] is FileRole.EXAMPLES
+    assert roles["src/Shop/Till.cs"][0] is FileRole.CODE

@@ -1275,3 +1275,58 @@ def test_a_file_of_travis_beside_workflows_is_left_over():
     }
 
     assert commands(files)["test"] == "go test ./..."
+
+
+def test_tests_without_some_crates_are_not_those_of_the_workspace_and_a_script_of_a_part_stays():
+    files = {
+        "Cargo.toml": '[workspace]\nmembers = ["crates/*"]\n',
+        "crates/till/Cargo.toml": '[package]\nname = "till"\n',
+        "crates/till/src/lib.rs": "",
+        "crates/till/run-tests.sh": "",
+        "crates/shelf/Cargo.toml": '[package]\nname = "shelf"\n',
+        "crates/shelf/src/lib.rs": "",
+        ".github/workflows/ci.yml": workflow(
+            "cargo test --workspace --exclude shelf", "cd crates/till && ./run-tests.sh"
+        ),
+    }
+
+    assert commands(files)["test"] == "cargo test --workspace"
+    assert commands(files, "crates/till")["test"] == "cd crates/till && ./run-tests.sh"
+    assert commands(files, "crates/shelf")["test"] == "cargo test -p shelf"
+
+
+def test_a_part_that_the_settings_of_gradle_leave_out_has_no_commands():
+    part = {
+        "build.gradle": "",
+        "src/main/java/A.java": "class A {}",
+        "src/test/java/ATest.java": "class ATest {}",
+    }
+    files = {
+        "settings.gradle": 'include("till")\ninclude(":shelf")\n',
+        "build.gradle": "junit",
+        "gradlew": "",
+        **{f"{name}/{path}": text for name in ("till", "shelf", "old") for path, text in part.items()},
+    }
+
+    paths = [tools.path for tools in find_tools(scan_input(files))]
+
+    assert paths == ["", "shelf", "till"]
+
+
+def test_what_ci_runs_at_a_root_without_a_manifest_tests_the_whole():
+    files = {
+        "src/Shop.sln": "",
+        "src/Tools.sln": "",
+        "src/Shop/Shop.csproj": "",
+        "src/Shop/Till.cs": "class Till {}",
+        "src/Shop.Tests/Shop.Tests.csproj": '"xunit"',
+        "src/Shop.Tests/TillTests.cs": "class TillTests {}",
+        ".github/workflows/ci.yml": workflow("dotnet build src/Shop.sln", "dotnet test ./src/Shop.sln"),
+    }
+
+    found = {tools.path: tools.commands.get("test") for tools in find_tools(scan_input(files))}
+
+    assert found == {
+        "": "dotnet test ./src/Shop.sln",
+        "src/Shop.Tests": "cd src/Shop.Tests && dotnet test",
+    }

@@ -225,3 +225,9 @@ def test_a_rule_behind_a_label_is_told_and_one_that_refers_back_is_not():
     text = "(IMPORTANT: you MUST use PHP 7.4 to run `phpcs`. You SHOULD use the `php` service, which uses that version.)"
 
     assert [each for _, each in statements(text)] == ["You MUST use PHP 7.4 to run `phpcs`."]
+
+
+def test_what_follows_a_rule_for_one_case_is_not_told_without_it():
+    text = "Update `UPGRADING.md` only when a contract breaks. Add a subsection under the version. Keep the entry short."
+
+    assert [each for _, each in statements(text)] == ["Update `UPGRADING.md` only when a contract breaks."]

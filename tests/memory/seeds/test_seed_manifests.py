@@ -496,3 +496,22 @@ def test_versions_of_a_file_of_travis_beside_workflows_are_not_told(tmp_path):
     seeds = [seed.content for seed in pipeline_seeds(tmp_path)]
 
     assert seeds == ["CI tests with Python 3.12 and 3.13."]
+
+
+def test_a_long_list_of_crates_is_not_told_in_part(tmp_path):
+    members = ", ".join(f'"crates/c{number}"' for number in range(9))
+    write(tmp_path, {"Cargo.toml": f"[workspace]\nmembers = [{members}]\n"})
+
+    assert [seed.content for seed in manifest_seeds(tmp_path)] == [
+        "The repository is a Cargo workspace (9 crates)."
+    ]
+
+
+def test_a_version_and_its_newest_patch_are_told_once(tmp_path):
+    matrix = "jobs:\n  {name}:\n    strategy:\n      matrix:\n        go: [{versions}]\n"
+    text = matrix.format(name="test", versions="'1.23', '1.24'") + matrix.format(
+        name="windows", versions="1.23.x, 1.24.x"
+    )
+    write(tmp_path, {".github/workflows/ci.yml": text})
+
+    assert [seed.content for seed in pipeline_seeds(tmp_path)] == ["CI tests with Go 1.23 and 1.24."]

@@ -201,3 +201,9 @@ def test_sections_of_an_editorconfig_that_share_files_say_no_two_things_of_them(
     seeds = found(tmp_path, {".editorconfig": rules})
 
     assert list(seeds) == [f"Indentation is {each} (.editorconfig)." for each in expected]
+
+
+def test_settings_of_one_linter_are_no_list_of_linters(tmp_path):
+    text = "linters:\n  disable:\n    - dupl\nlinters-settings:\n  govet:\n    enable:\n      - sortslice\n"
+
+    assert found(tmp_path, {".golangci.yml": text}) == {}

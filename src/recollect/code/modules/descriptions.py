@@ -154,7 +154,7 @@ _SLOGAN = re.compile(  # which sells rather than describes
     re.I,
 )
 _REMARK = re.compile(
-    r"[\"'“‘]|this (?:guide|document|page|readme|tutorial|article|section)\b"
+    r"[\"'“‘]|(?:tested|used|called|included) (?:by|in|from)\b|building\b|this (?:guide|document|page|readme|tutorial|article|section)\b"
     r"|(?:the|our) (?:focus|goals?|aims?|purpose|idea|motivation|philosophy|vision) |(?:warning|caution|caveat|basically|actually|also|however|we|i|here|because|note|todo|fixme|xxx|hack|deprecated|beta|internal)\b\W",
     re.I,
 )

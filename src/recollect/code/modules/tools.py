@@ -67,6 +67,7 @@ _SCOPED = {  # how to address one package of a workspace from the root; for othe
 }
 
 
+_PROGRAMS = {"cargo": ("cargo",), "maven": ("mvn", "mvnw"), "gradle": ("gradle", "gradlew")}
 _TEST_RUNNERS = ("ctest", "meson test", "make check")  # which a project may have, and not use
 
 
@@ -104,16 +105,39 @@ def find_tools(project: ScanInput, runs: Sequence[CommandRun] = ()) -> tuple[Pro
                 and not _is_named_by_root(project, folder)
             ):
                 continue  # left out of the workspace, often since it is built for something else
+            if folder and info.tool == root_tool == "gradle" and _is_left_out_of_settings(project, folder):
+                continue
             if folder:
                 tools = _from_root(tools, info, root_tool, is_member=_is_named_by_root(project, folder))
             elif number == 0 and _has_workspace(project, tools.tool):
                 root_tool = tools.tool
             if tools.commands:
                 found.append(tools)
+    if found and found[0].path and (whole := _run_at_root(found[0].tool, in_ci)):
+        found.insert(0, whole)
     if not found and (tasks := task_files(project, "")):
         commands = {slot: task.line for slot, task in tasks.items()}
         found.append(ProjectTools("", "make", commands, {slot: task.source for slot, task in tasks.items()}))
     return tuple(found)
+
+
+def _run_at_root(tool: str, in_ci: Sequence[CiCommand]) -> ProjectTools | None:
+    """Return what CI runs at the root of a project that has manifests in its folders only; None if it tests nothing there."""
+    first = {each.slot: each for each in reversed(in_ci) if not each.folder and each.ecosystem}
+    if "test" not in first:
+        return None
+    commands = {slot: redact(each.line)[0] for slot, each in first.items()}
+    sources = {slot: each.source for slot, each in first.items()}
+    return ProjectTools("", tool, commands, sources)
+
+
+def _is_left_out_of_settings(project: ScanInput, folder: str) -> bool:
+    """Return whether Gradle's settings name other folders one by one, and not this one."""
+    text = project.text("settings.gradle") + project.text("settings.gradle.kts")
+    named = re.findall(r"""['"]:?([\w.-]+(?:[:/][\w.-]+)*)['"]""", text)
+    last = folder.rsplit("/", 1)[-1]
+    is_literal = sum(bool(project.inside(name.replace(":", "/"))) for name in named) > 1
+    return is_literal and not any(re.split("[:/]", name)[-1] == last for name in named)
 
 
 def _has_workspace(project: ScanInput, tool: str) -> bool:
@@ -415,7 +439,8 @@ def _from_root(tools: ProjectTools, info: PackageInfo, root_tool: str, *, is_mem
     scoped: Mapping[str, str] = _SCOPED.get(tools.tool, {}) if is_inside else {}
     commands = {}
     for slot, line in tools.commands.items():
-        form = scoped.get(slot) or (scoped.get("*") if slot in info.tasks else None)
+        is_own = line.split()[0].endswith(_PROGRAMS.get(tools.tool, ()))  # not a script of the part
+        form = (scoped.get(slot) if is_own else None) or (scoped.get("*") if slot in info.tasks else None)
         if form and line.endswith(" check"):
             form = form.replace(":test", ":check")
         if scoped and not form and slot != "test":

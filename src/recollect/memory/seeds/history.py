@@ -50,7 +50,7 @@ _TEST = re.compile(
     r"(?:^|/)(?:tests?|testing|specs?|__tests__)/|(?:^|/)(?:test_|conftest)|_test_[^/]*$|[._-](?:test|spec)s?\.\w+$|Tests?\.(?:php|java|kt|cs|swift|scala)$",
     re.I,
 )
-_EXAMPLE = re.compile(r"(?:^|/)(?:examples?|samples?|demos?|benchmarks?|bench)/", re.I)
+_EXAMPLE = re.compile(r"(?:^|/)_?(?:examples?|samples?|demos?|benchmarks?|bench)/", re.I)
 # Reasons that say nothing about the change itself: it came at the wrong time, or to the wrong place.
 _NO_REASON = re.compile(
     r"accident|by mistake|mistaken|wrong branch|not ready|too early|premature|prematurely|upstream tracking|pushed to|for now"

@@ -57,6 +57,7 @@ _CONDITION = re.compile(
     r"(?:if|when|whenever|unless|after|before|for|to)\b.{0,150}:$", re.I
 )  # of the items below it
 _IF = re.compile(r"(?:if|when|whenever|while|unless|during)\b", re.I)
+_ONLY_IF = re.compile(r"\bonly (?:when|if|for)\b", re.I)
 _FOR = re.compile(r"for\b", re.I)
 _HOLDS_ANYWAY = re.compile(r"(?:always|never|all|every|do\s+not|don't)\b", re.I)
 _REVIEW = re.compile(  # of code; a shop has reviews as well
@@ -76,7 +77,7 @@ _REFERS_BACK = re.compile(
 )
 _ELSEWHERE = re.compile(  # to a text that is not shown with it
     r"\b(?:documented|described|listed|mentioned|defined) (?:there|above|below|in the (?:guidelines|docs|document\w*))\b|\bdone so\b|\bthe (?:above|following)\b"
-    r"|\b(?:that|this|these|those) (?:versions?|commands?|options?|settings?|values?|steps?|lists?|cases?|ways?|particular|one|ones)\b|\bcertain\b",
+    r"|\b(?:that|this|these|those) (?:versions?|commands?|options?|settings?|values?|steps?|lists?|cases?|ways?|particular|one|ones)\b|\bcertain\b|\bthe entry\b",
     re.I,
 )
 _LEAD = re.compile(r"\b(?:you|when|if|it|them|these|following|such)\b.{0,200}:$", re.I)
@@ -164,7 +165,7 @@ def _unconditional(texts: list[str]) -> list[str]:
         is_limited = bool(_FOR.match(text)) or (is_limited and not _HOLDS_ANYWAY.match(text))
         if not is_limited:
             kept.append(text)
-        if _IF.match(text):
+        if _IF.match(text) or _ONLY_IF.search(text):
             break
     return kept
 

@@ -168,6 +168,9 @@ def _node(root: Path) -> Iterator[Seed]:
         yield Seed("TypeScript is checked in strict mode.", "convention", config.where('"strict"'), _SURE)
 
 
+_MOST_MEMBERS = 8  # of a workspace that are named: a part of the list would be taken for the whole
+
+
 def _rust(root: Path) -> Iterator[Seed]:
     if (found := read_first(root, "Cargo.toml")) is None:
         return
@@ -177,7 +180,8 @@ def _rust(root: Path) -> Iterator[Seed]:
     needed = [*table_at(document, "dependencies"), *table_at(document, "workspace", "dependencies")]
     yield from _built_with(found, needed)
     if members := table_at(document, "workspace").get("members"):
-        text = f"The repository is a Cargo workspace ({listed(map(str, members[:8]))})."
+        told = listed(map(str, members)) if len(members) <= _MOST_MEMBERS else f"{len(members)} crates"
+        text = f"The repository is a Cargo workspace ({told})."
         yield Seed(text, "architecture", found.where("members"), _SURE)
 
 

@@ -51,7 +51,8 @@ def pipeline_seeds(root: Path) -> Iterator[Seed]:
                 unclear.add(name)
                 continue
             listed_versions, _ = versions.setdefault(name, ([], found.where(rf"\b{name}(?:[-_]version)?s?:")))
-            listed_versions += [each for each in versions_found if each not in listed_versions]
+            known = {each.removesuffix(".x") for each in listed_versions}
+            listed_versions += [each for each in versions_found if each.removesuffix(".x") not in known]
         for service in _services(found):
             services.setdefault(service, found.where(r"^\s*services:"))
     for name, (versions_found, at) in versions.items():

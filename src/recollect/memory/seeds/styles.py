@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 from recollect.code.languages.table import CODE_ENDINGS
@@ -265,10 +266,8 @@ def _rust(root: Path) -> Iterator[Seed]:
 def _others(root: Path) -> Iterator[Seed]:
     """Yield from formats of which only a line or two are worth reading."""
     if found := read_first(root, ".golangci.yml", ".golangci.yaml", ".golangci.toml"):
-        linters = found.text[
-            max(found.text.find("\nlinters:"), 0) :
-        ]  # version 2 has formatters of the same form
-        named = _yaml_list(ProjectFile(found.path, linters), "enable")
+        linters = re.search(r"^linters:[ \t]*\n((?:[ \t#][^\n]*+\n?|\n|(?!))++)", found.text, re.M)
+        named = _yaml_list(dedent(linters[1]), "enable") if linters else []
         yield from _rules(found.where("enable:"), named, "golangci-lint", "runs")
     if found := read_first(root, "checkstyle.xml", "config/checkstyle/checkstyle.xml"):
         length = found.value(r'"LineLength"[\s\S]{0,300}?name="max"\s+value="(\d+)"')
@@ -323,11 +322,10 @@ def _flat_yaml(found: ProjectFile) -> dict[str, Any]:
     }
 
 
-def _yaml_list(found: ProjectFile, name: str) -> list[str]:
-    block = re.search(
-        rf"^([ \t]*){name}:[ \t]*\n((?:\1[ \t]*-[^\n]+\n?|[ \t]*#[^\n]*\n|[ \t]*\n|(?!))++)", found.text, re.M
-    )
-    return re.findall(r"^\s*-\s*([\w-]+)", block[2], re.M) if block else []
+def _yaml_list(text: str, name: str) -> list[str]:
+    """Return the list of that name that is not indented: a deeper one is of something else."""
+    block = re.search(rf"^{name}:[ \t]*\n((?:[ \t]*-[^\n]+\n?|[ \t]*#[^\n]*\n|[ \t]*\n|(?!))++)", text, re.M)
+    return re.findall(r"^\s*-\s*([\w-]+)", block[1], re.M) if block else []
 
 
 _READERS: tuple[Callable[[Path], Iterator[Seed]], ...] = (

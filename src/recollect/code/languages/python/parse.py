@@ -64,6 +64,8 @@ _SHOWN = frozenset(
     {"identifier", "attribute", "subscript", "call", "keyword_argument", "list_splat"}
 )  # of bases
 _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern"})
+_CONDITIONS = frozenset({"not_operator", "boolean_operator", "parenthesized_expression"})
+_LEAVES = frozenset({"return_statement", "raise_statement", "continue_statement", "break_statement"})
 
 # Functions that return an attribute of their argument.
 _SAME = {
@@ -495,10 +497,30 @@ class _PythonReader:
         if len(arguments.named_children) != 2:
             return
         tested, wanted = arguments.named_children
+        if call and not self._holds_later(call, self.text(tested)):
+            return
         types = wanted.named_children if wanted.type == "tuple" else [wanted]
         for one in types:
             if one.type in ("identifier", "attribute"):
                 self._bind(tested, f"{self.text(one)}()")
+
+    def _holds_later(self, call: Node, name: str) -> bool:
+        """Return whether `name` is used where `isinstance` has said yes: not below `if not isinstance(…):`, for one."""
+        negated = call.parent is not None and call.parent.type == "not_operator"
+        inner, outer = call, call.parent
+        while outer is not None and outer.type in _CONDITIONS:
+            inner, outer = outer, outer.parent
+        if outer is None or outer.type not in ("if_statement", "elif_clause"):
+            return not (negated and outer is not None and outer.type == "assert_statement")
+        body = outer.child_by_field_name("consequence")
+        if body is None or not body.named_children or inner.start_byte >= body.start_byte:
+            return True
+        if negated:
+            leaves = body.named_children[-1].type in _LEAVES
+            is_given = re.search(rf"\b{re.escape(name)}\s*=[^=]", self.text(body))
+            return leaves or bool(is_given) or outer.child_by_field_name("alternative") is not None
+        after = self.source[call.end_byte : body.end_byte].decode("utf-8", "replace")
+        return bool(re.search(rf"\b{re.escape(name)}\b", after))
 
     def _values(self, node: Node, kind: str, depth: int = 0) -> list[tuple[str, bool]]:
         """Return the chains that a value may be, each with whether it is a type as written instead."""

@@ -240,10 +240,10 @@ class PythonResolver:
         return resolved
 
     def _resolve(self, meaning: Meaning, chain: str, kind: str) -> list[ResolvedEdge]:
-        receiver, dot, name = chain.rpartition(".")
+        _, dot, name = chain.rpartition(".")
         resolved: list[ResolvedEdge] = []
-        if "." in (read := receiver if kind == CALLS else chain):
-            resolved += self._properties(meaning, read)
+        if dot:
+            resolved += self._properties(meaning, chain)
         if kind == USES and dot and name not in self._names.defined:
             return resolved
         things, rule = self._project.follow(meaning, chain)

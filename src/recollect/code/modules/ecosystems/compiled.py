@@ -213,7 +213,9 @@ def read_dotnet(project: ScanInput, folder: str) -> PackageInfo:
         "build": "dotnet build",
         "test": "dotnet test",
     }
-    if not _may_have_tests(project, folder):
+    if len([name for name in project.inside(folder) if name.endswith((".sln", ".slnx"))]) > 1:
+        test, defaults = None, {}  # the commands would ask which of them is meant
+    elif not _may_have_tests(project, folder):
         test = None
         del defaults["test"]
     return PackageInfo(
