@@ -64,6 +64,20 @@ def test_each_may_withdraw_or_correct_their_own_side(people):
     assert ben.call("conflicts") == mo.call("conflicts") == ()
 
 
+def test_only_those_who_can_settle_an_uncertain_conflict_are_asked(team):
+    ada = team.new_team()
+    ben, mo = team.add(ada, "Ben"), team.add(ada, "Mo")
+    ben.call("remember", content="The checkout retries five times", visibility="team")
+    mo.call("remember", content="The checkout retries three times, never five", visibility="team")
+    mo.call("remember", content="The importer retries five times", visibility="team")
+    mo.call("remember", content="The importer retries three times, never five", visibility="team")
+
+    (question,) = mo.call("questions")
+
+    assert {memory.content.split()[1] for memory in question.memories} == {"importer"}
+    assert len(ben.call("conflicts")) == len(mo.call("conflicts")) == 2
+
+
 def test_each_may_give_way_to_the_other(people):
     _, ben, mo, first, second = people
 
