@@ -222,6 +222,18 @@ def test_a_resumed_session_is_told_new_rules_and_not_ever_less_important_ones(en
     assert [line.partition(" ! ")[2] for line in rules(resumed.text)] == ["Answer in British English"]
 
 
+def test_the_line_of_a_conflict_makes_no_room_for_a_less_important_rule_later(engine, tell):
+    names = [engine.remember(text, kind="convention").id for text in RULES]
+    fact = engine.remember("The release notes are written by hand", kind="fact").id
+    engine.link(names[-1], fact, "contradicts")  # of the newest rule, which comes first
+    first = tell(Moment.START)
+
+    resumed = tell(Moment.START)
+
+    assert len(rules(first.text)) == 8 and "CONFLICT" in first.text
+    assert resumed.text == ""
+
+
 def test_the_last_session_that_did_something_is_summarised_at_the_start(engine, tell, clock):
     now, user, project = m.utc_now(), engine.settings.user, engine.project.id
     for name, age, summary in (

@@ -157,11 +157,12 @@ class _TierFiller:
             key = candidate.key
             if key in self._keys or candidate.entry.is_empty:
                 continue
-            if self._was_told(candidate):
-                lines -= 1  # what was said takes its place: a resumed session is not told ever less important rules
-                continue
             new_conflicts = tuple(text for text in candidate.entry.conflicts if text not in self.conflicts)
             text = self.form.write(replace(candidate.entry, conflicts=new_conflicts))
+            if self._was_told(candidate):
+                # What was said takes its place: a resumed session is not told ever less important rules.
+                lines -= text.count("\n")
+                continue
             cost = tokens.count(self.form.between + text)
             if cost > room or text.count("\n") > lines:
                 continue
