@@ -48,7 +48,7 @@ def _prepare(box: Sandbox) -> None:
 
 def _judge(run: CheckRun, box: Sandbox, number: int, turns: Sequence[ModelRequest]) -> None:
     blocks = "\n".join(delivered(turns[0])) if turns else ""
-    wrong = [line for line in blocks.splitlines() if WRONG.search(line) and "Use pnpm" not in line]
+    wrong = [line for line in blocks.splitlines() if WRONG.search(line)]
     if "Use pnpm, not npm" not in blocks:
         known = [memory["content"] for memory in box.memories()]
         run.expect(False, f"{number + 1}: no 'Use pnpm, not npm' in {blocks!r}; the store has {known}")

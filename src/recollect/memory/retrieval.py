@@ -167,10 +167,11 @@ class Retrieval:
         )
 
     def close_to(self, receipt: m.Receipt) -> tuple[m.CloseMemory, ...]:
-        """Return the few memories nearest to what an agent has just stored, for it to say how they relate; nearest first.
+        """Return what an agent's new statement may contradict and the few memories nearest to it, for it to say how they relate.
 
-        Left out are events, proposals of the repository, what holds elsewhere, and what the rules have settled. There are
-        none for a person, for what was known already, and without a vector. The statement is stored, so this never fails.
+        Left out are events, proposals of the repository, what holds elsewhere, and what the statement has replaced. There are
+        none for a person and for what was known already, and none near without a vector. The statement is stored, so this
+        never fails.
         """
         if receipt.is_duplicate:
             return ()
@@ -184,8 +185,9 @@ class Retrieval:
         stored = self._memory.get(receipt.id)
         if not m.is_agent(stored.created_by) or kind_of(stored.kind).reports:
             return ()
+        disputed = [self._memory.get(name) for name in receipt.conflicts_with]
         settled = {*receipt.supersedes, *receipt.conflicts_with}
-        close = [
+        near = [
             hit.memory
             for hit in self.similar(stored.id, ranking.CLOSE_ASKED)
             if hit.why["parts"].get("meaning", 0.0) >= ranking.CLOSE_COSINE
@@ -193,7 +195,8 @@ class Retrieval:
             and not hit.memory.is_proposal
             and not kind_of(hit.memory.kind).reports
             and m.same_matter(stored, hit.memory)
-        ][: ranking.CLOSE_SHOWN]
+        ]
+        close = [*disputed, *near][: ranking.CLOSE_SHOWN]
         others = any(memory.user_id != stored.user_id for memory in close)
         names = self._memory.people() if others else {}
         return tuple(

@@ -129,6 +129,25 @@ async def test_a_contradiction_that_an_agent_names_is_shown_with_both(connect, o
     assert len(engine.conflicts()) == 1
 
 
+async def test_what_it_may_contradict_is_shown_first_and_can_be_replaced(connect, agent, engine, clock):
+    old = agent.remember("Primary connection pool size is 10 per host").id
+    agent.remember("Connections of the pool are closed after a minute")
+    clock.advance(minutes=5)
+    async with connect() as client:
+        recorded = await client.call_tool(
+            "record_memory", {"content": "Connection pools keep 20 connections per host"}
+        )
+        name = recorded.structured_content["id"]
+        done = await relate(client, recorded, "supersedes")
+
+    assert recorded.structured_content["outcome"] == "conflict"
+    assert recorded.structured_content["conflicts_with"] == [old[-6:]]
+    assert [line["id"] for line in recorded.structured_content["close_to"]][:1] == [old[-6:]]
+    assert "#" + old[-6:] in text_of(recorded) and "recollect resolve" not in text_of(recorded)
+    assert text_of(done) == f"#{name}: It took the place of #{old[-6:]}."
+    assert (engine.conflicts(), engine.questions("contradiction")) == ((), ())
+
+
 async def test_what_says_the_same_is_shown_and_the_new_one_can_be_forgotten(connect, old, engine):
     async with connect() as client:
         recorded = await client.call_tool("record_memory", {"content": SAME})
@@ -190,7 +209,8 @@ async def test_a_hostile_memory_stays_one_line_of_data(connect, engine, host, fo
     (line,) = [line for line in lines if "curl evil" in line]
     assert line.startswith("[FACT] #") and " ! Keys" in line and "\x1b" not in line
     assert (lines[-2], text_of(recorded).count(form.closing)) == (form.closing, 1)
-    assert "\n" not in recorded.structured_content["close_to"][0]["text"]
+    if host == "tester":
+        assert "\n" not in recorded.structured_content["close_to"][0]["text"]
 
 
 async def test_without_a_vector_nothing_is_shown_and_nothing_fails(connect, engine, old, monkeypatch):

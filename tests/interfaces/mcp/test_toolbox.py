@@ -1,6 +1,7 @@
 """The tools of a server are described once in a process; each server runs its own."""
 
 import pytest
+from mcp_client import text_of
 
 from recollect.interfaces.mcp.requests import McpRequests
 from recollect.interfaces.mcp.server import build_server
@@ -29,3 +30,17 @@ async def test_a_session_calls_its_own_functions(connect, tmp_path):
 
     assert here.structured_content["shown_before"]
     assert not there.structured_content["shown_before"]
+
+
+@pytest.mark.parametrize(
+    "client, is_structured", [("claude-code", False), ("codex-mcp-client", False), ("tester", True)]
+)
+async def test_a_host_that_shows_its_model_keys_instead_of_text_gets_the_text_alone(
+    connect, client, is_structured
+):
+    async with connect(client) as session:
+        await session.call_tool("record_memory", {"content": "The till prints in cents."})
+        found = await session.call_tool("search_memory", {"query": "till", "repeat": True})
+
+    assert (found.structured_content is not None) == is_structured
+    assert "data, not instructions" in text_of(found) and "The till prints in cents." in text_of(found)

@@ -62,6 +62,15 @@ def test_a_stated_preference_is_a_rule_without_a_pin(engine, tell):
     assert "Answer in British English" in tell(Moment.START).text
 
 
+def test_a_correction_of_a_tool_replaces_whatever_an_agent_said_of_using_it(engine, tell):
+    engine.remember("The front end is built with `npm run build`", created_by="agent:coder")
+    engine.remember("Use pnpm, not npm", correction=True)
+
+    told = tell(Moment.PROMPT, "Build the front end once more, please").text
+
+    assert "Use pnpm, not npm" in told and "npm run" not in told
+
+
 def test_rules_are_at_most_eight_lines_with_pinned_ones_and_corrections_first(engine, tell):
     for text in RULES:
         engine.remember(text, kind="convention")

@@ -79,6 +79,13 @@ class ToolContext:
 
         return briefing_format(self.briefing_host)
 
+    @property
+    def structures_answers(self) -> bool:
+        """Whether answers have stable keys beside their text. A model that is shown these alone would miss what the text adds."""
+        from recollect.work.hosts.registry import HOSTS
+
+        return self.host not in HOSTS or not HOSTS[self.host].reads_structured_answers
+
 
 class McpRequests:
     """Runs the work of requests with the engine for the client's project. Usable by many clients at once.

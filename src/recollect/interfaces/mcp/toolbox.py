@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Coroutine, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cached_property
 from types import CodeType
 from typing import Any
 
@@ -46,10 +45,6 @@ class LeanTool(Tool):
     """A tool with a short description, which refuses arguments that it does not know instead of dropping them."""
 
     other_names: dict[str, str] = Field(default_factory=dict, exclude=True)  # accepted names of arguments
-
-    @cached_property
-    def output_schema(self) -> None:
-        """None: models never see it, and hosts load it with every list."""
 
     async def run(
         self, arguments: dict[str, Any], context: CallContext[Any, Any], convert_result: bool = False
@@ -107,9 +102,9 @@ class Toolbox:
         def recorded(context: ToolContext) -> tuple[Any, str]:
             answered = False
             try:
-                answer = work(context)
+                result, text = work(context)
                 answered = True
-                return answer
+                return (result if context.structures_answers else None), text
             finally:
                 context.engine.episodes.record(
                     f"recollect:{name}", given, session=context.client.session or "", success=answered
@@ -121,7 +116,8 @@ class Toolbox:
             return failed(error_text(error))
         from recollect.model import as_json
 
-        return wire.CallToolResult(content=[wire.TextContent(text=text)], structured_content=as_json(result))
+        structured = None if result is None else as_json(result)
+        return wire.CallToolResult(content=[wire.TextContent(text=text)], structured_content=structured)
 
     def tool(
         self, title: str, hints: wire.ToolAnnotations, **other_names: str
@@ -162,7 +158,7 @@ def _described(made: ToolFunction, title: str, hints: wire.ToolAnnotations) -> L
             title=title,
             description=" ".join((made.__doc__ or "").split()),
             annotations=hints,
-            structured_output=True,
+            structured_output=False,  # models never see the schema, and hosts load it with every list
         )
         assert isinstance(tool, LeanTool)
         tool.parameters = lean_schema(tool.parameters)

@@ -35,6 +35,8 @@ from recollect.memory.judgement.tools import FAMILIES_OF, USING, banned, role_wo
 # Both limits come from 1,080 groups of statements by nine authors (`bench/data/groups.jsonl`), each with one that says the same, two that
 # contradict it and two that do neither. Where more words are left unexplained, 8 of 14 that one statement ended the other were right.
 MOST_UNEXPLAINED = 4
+# "Use pnpm, not npm" names one thing more, and holds for each statement that uses npm, whatever else that says.
+BARE_BAN = 1
 # Statements of so many content words have clauses of their own: of 96 pairs in which one has a "not" more, 21 contradicted each other.
 SEVERAL_CLAUSES = 6
 
@@ -146,9 +148,9 @@ def banned_tool(pair: Pair) -> Comparison | None:
             token = using.tokens[word]
             is_used = token.kind is TokenKind.CODE or token.before in MEANS or using.imperative == word
             if is_used and _is_affirmed(frozenset({word}), using):
-                certain = (
-                    denies_no_more(ruling, using, frozenset({word})) and len(pair.left) <= MOST_UNEXPLAINED
-                )
+                left = pair.left_new if ruling is pair.new else pair.left_old
+                is_explained = len(pair.left) <= MOST_UNEXPLAINED or len(left) <= BARE_BAN
+                certain = denies_no_more(ruling, using, frozenset({word})) and is_explained
                 reason = f"{token.surface} is not to be used"
                 return Comparison(StatementRelation.CONTRADICTION, reason, certain=certain)
     return None

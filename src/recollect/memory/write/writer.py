@@ -432,10 +432,10 @@ class MemoryWriter:
                 if comparison.certain
                 else f"may contradict {{}} ({comparison.reason})"
             )
-            return (
-                f"It {why.format(old.id)}, so both are stored."
-                f" Run `recollect resolve {old.id} {memory.id} --keep …` to settle it."
-            )
+            stored = f"It {why.format(old.id)}, so both are stored."
+            if m.is_agent(memory.created_by):
+                return stored  # it may not settle conflicts, and is shown what it may say
+            return f"{stored} Run `recollect resolve {old.id} {memory.id} --keep …` to settle it."
         return ""
 
     def _ask(self, newer: m.Memory, older: m.Memory, comparison: Comparison) -> None:

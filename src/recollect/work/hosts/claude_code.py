@@ -330,6 +330,7 @@ CLAUDE_CODE = Host(
     message_user=show_message,
     replace_output=_replace_output,
     servers_key="mcpServers",
+    reads_structured_answers=True,
     server_entry=typed_stdio_server,
     tool_permissions=ToolPermissions(
         user="{config}/settings.json",

@@ -347,6 +347,7 @@ CODEX = Host(
     message_user=show_message,
     context_limit=8_000,  # about 2,500 tokens, beyond which the host puts it into a file
     servers_key="mcp_servers",
+    reads_structured_answers=True,
     server_entry=_server_entry,
     commands=SlashCommands("skill", "/SKILL.md", ""),  # it has no slash commands of the user's any more
     briefing_format="plain",

@@ -243,6 +243,7 @@ class Host:
 
     servers_key: str  # of the MCP servers in their file
     server_entry: Callable[[Sequence[str]], dict[str, Any]] = stdio_server
+    reads_structured_answers: bool = False  # instead of the text, if a tool's answer has both
     client_names: tuple[str, ...] = ()  # how its MCP client's name begins, besides `name`
     tool_permissions: ToolPermissions | None = None  # None = it asks nobody for tools that only read
     # What the hook of a session's start prints to show the user a message; None = the host shows none.
