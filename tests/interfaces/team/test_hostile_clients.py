@@ -114,7 +114,7 @@ def test_a_login_that_does_not_come_is_not_waited_for(team, monkeypatch):
     "sent", [b"", b"POST /api/v1/sea", b"GET /health HTTP/1.1\r\nhost: x\r\n\r\nGET /he"]
 )
 def test_a_connection_on_which_no_request_comes_is_closed(team, monkeypatch, sent):
-    monkeypatch.setattr(server, "HEAD_SECONDS", 0.05)
+    monkeypatch.setattr(server.TeamConnections, "head_seconds", 0.05)
     with connect(team.address) as idle:
         idle.sendall(sent)
 

@@ -15,6 +15,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from recollect.interfaces.web.connections import ImpatientConnections
 from recollect.interfaces.web.forms import read_form
 from recollect.interfaces.web.guard import MAX_BODY
 from recollect.interfaces.web.logins import IDLE_SECONDS, LINK_SECONDS, LinkFolder, Logins
@@ -150,6 +151,15 @@ def test_a_form_of_ten_megabytes_in_pieces_is_refused(ask, site, cookie):
         status = 413  # the server closed the connection before all was sent
 
     assert status == 413
+
+
+def test_who_sends_a_request_slowly_is_not_waited_for(site, monkeypatch):
+    monkeypatch.setattr(ImpatientConnections, "head_seconds", 0.05)
+
+    with socket.create_connection(("127.0.0.1", site.server.port), 20) as slow:
+        slow.sendall(b"GET / HTTP/1.1\r\nX-Slow: ")
+
+        assert slow.recv(100) == b""
 
 
 def test_too_many_fields_are_refused(ask, site, cookie):

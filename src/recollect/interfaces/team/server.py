@@ -1,6 +1,5 @@
 """Run the team server: uvicorn, TLS, logs and shutdown."""
 
-import asyncio
 import json
 import logging
 import socket
@@ -9,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 import recollect.model as m
 from recollect.config import Settings
@@ -22,6 +20,7 @@ from recollect.interfaces.team.app import TeamApp
 from recollect.interfaces.team.browser import browser_routes
 from recollect.interfaces.team.engines import CallerEngines
 from recollect.interfaces.team.limits import HEAD_SECONDS, Quotas, RateLimiter, Rates
+from recollect.interfaces.web.connections import ImpatientConnections
 
 if TYPE_CHECKING:
     from recollect.interfaces.team.oidc import OpenIdProvider
@@ -91,7 +90,7 @@ class TeamServer:
             lifespan="on",
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
             h11_max_incomplete_event_size=64 * 1024,
-            http=_ImpatientProtocol,
+            http=TeamConnections,
             **tls,
         )
         self._server = _Server(config, app)
@@ -119,25 +118,8 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-class _ImpatientProtocol(H11Protocol):
-    """Closes a connection on which no request begins in time: nobody can hold many open by sending slowly."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self._last = self.cycle  # the request that was the last one when we looked; None at first
-        self._look = self.loop.call_later(HEAD_SECONDS, self._close_if_idle)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._look.cancel()
-        super().connection_lost(exc)
-
-    def _close_if_idle(self) -> None:
-        is_idle = self.cycle is None or self.cycle.response_complete
-        if is_idle and self.cycle is self._last:
-            self.transport.close()
-            return
-        self._last = self.cycle
-        self._look = self.loop.call_later(HEAD_SECONDS, self._close_if_idle)
+class TeamConnections(ImpatientConnections):
+    head_seconds = HEAD_SECONDS
 
 
 def listen(where: Listening) -> socket.socket:

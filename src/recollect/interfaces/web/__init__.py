@@ -5,7 +5,7 @@ The way of a request:
     browser → guard.RequestGuard → app.Site.endpoint → a page's function with a `page.WebRequest` → Engine → a template
 
 - `server`: `WebServer` listens on this machine only; `open_browser` opens the link through a private file
-- `peers`: on which connections: those of other users of the machine are refused
+- `connections`: nobody holds them open by sending slowly; `peers`: those of other users of the machine are refused
 - `guard`: which requests are let through: `Host`, `Origin` and size
 - `access`: what the pages know of who asks: `Login`, and `Access`, which finds the login of a request
 - `local`: `LocalAccess`, the way in on one's own machine; `logins`: its one-time links and cookies

@@ -15,14 +15,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from starlette.responses import PlainTextResponse
-from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from recollect.interfaces.web.connections import ImpatientConnections
 
 logger = logging.getLogger(__name__)
 
 refuse_stranger = PlainTextResponse("Refused: another user of this machine asked.\n", 403)
 
 
-class OwnConnections(H11Protocol):
+class OwnConnections(ImpatientConnections):
     """Finds out once for each connection whose it is, and refuses every request on one of another user."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
