@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 DATA = Path(__file__).parent / "data"
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "data" / "traces"
 HALVES = ("dev", "unseen", "dev3", "blind", "dev4", "blind4")
-SEEN = HALVES  # of the others only totals are printed
+TRANSCRIPT_HALVES = (*HALVES, "dev8", "blind8")
+SEEN = (*HALVES, "dev8")  # of the others only totals are printed
 PAIR_HALVES = (*HALVES, "dev5", "blind5", "dev6", "dev7", "dev8")
 SECRET_HALVES = ("dev", "unseen", "dev5", "blind5", "dev6", "dev7", "dev8")
 

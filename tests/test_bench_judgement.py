@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from bench import judgement
-from bench.judgement import HALVES, PAIR_HALVES, SECRET_HALVES, JudgedTranscript, Tally
+from bench.judgement import PAIR_HALVES, SECRET_HALVES, TRANSCRIPT_HALVES, JudgedTranscript, Tally
 from bench.statements import SERVICES, statements
 from bench.verdicts import group_pairs, shown_figures
 from fakes import FakeEmbedder
@@ -74,7 +74,7 @@ def test_no_file_holds_a_secret_of_a_provider_in_full():
     assert {name.partition("-")[0] for name in plain} == {"prose"}
 
 
-@pytest.mark.parametrize("half", HALVES)
+@pytest.mark.parametrize("half", TRANSCRIPT_HALVES)
 def test_a_judgement_names_kinds_and_lines_that_exist(half):
     rows = judgement.transcripts(half)
     own = [judged for judged in rows if judged.path.is_relative_to(judgement.DATA)]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.extraction.cases import ratio
-from bench.judgement import HALVES, SEEN, JudgedTranscript, meets, tally, transcripts
+from bench.judgement import SEEN, TRANSCRIPT_HALVES, JudgedTranscript, meets, tally, transcripts
 from recollect import Engine
 from recollect.config import load_settings
 from recollect.work.sessions.transcript import LearningReport, learn_from_file
@@ -22,7 +22,7 @@ from recollect.work.sessions.transcript import LearningReport, learn_from_file
 _WITHOUT_HELP = ("dev", "unseen")  # nobody wrote what an agent would record
 
 
-def run(halves: tuple[str, ...] = HALVES) -> dict[str, Any]:
+def run(halves: tuple[str, ...] = TRANSCRIPT_HALVES) -> dict[str, Any]:
     totals: dict[str, Counter[str]] = {}
     details = []
     for half in halves:

@@ -620,6 +620,9 @@ def test_what_was_done_contradicts_nothing(old, new):
     [
         ("Shard 1 is on db-a.", "Shard 2 is on db-b."),
         ("The job runs on node 2.", "The job runs on node 3."),
+        ("replace uses of url_join with urllib.urljoin", "replace uses of url_encode with urllib.urlencode"),
+        ("internal/ledger is owned by @acme/ledger.", "internal/tax is owned by @acme/tax."),
+        ("axum 0.8.9", "axum 0.7.1"),
         ("Node 12 is drained.", "Node 14 is drained."),
         ("404 means that the tenant is unknown.", "409 means that the tenant exists."),
         ("The parser fails on line 40.", "The parser fails on line 90."),
@@ -639,6 +642,12 @@ def test_numbers_that_name_quoted_errors_and_conditions_are_no_contradictions(ol
         StatementRelation.CONTRADICTION,
         StatementRelation.DUPLICATE,
     }
+
+
+def test_a_value_of_something_narrower_is_asked_about():
+    comparison = compare("use 308 for append_slash_redirect", "redirect defaults to 303", 0.7)
+
+    assert not comparison.certain
 
 
 @pytest.mark.parametrize(

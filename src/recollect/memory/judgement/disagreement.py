@@ -261,16 +261,34 @@ def other_value(pair: Pair) -> Comparison | None:
     in_role = _both_in_role(pair)
     if not pair.topic and not in_role and pair.left:
         return None
-    if pair.left and not (pair.new.claims and pair.old.claims):
+    only_named = max(len(pair.new.tokens), len(pair.old.tokens)) <= 2  # "axum 0.8.9"
+    if (pair.left or only_named) and not (pair.new.claims and pair.old.claims):
         return Comparison(StatementRelation.RELATED, f"only named: {reason}", certain=False)
+    others = _other_code(pair)
+    if all(others):  # "replace `a` with `b`", "replace `c` with `d`"
+        return Comparison(StatementRelation.RELATED, f"said of other code: {reason}", certain=False)
     if not _ALSO.isdisjoint((*pair.new.lowers, *pair.old.lowers)):
         return Comparison(StatementRelation.RELATED, f"both hold: {reason}", certain=False)
     additive = not _ADDITIVE.isdisjoint(pair.new.tokens.keys() | pair.old.tokens.keys())
     if additive and _is_added(pair):
         return Comparison(StatementRelation.RELATED, f"both may hold: {reason}", certain=False)
     certain = says_nothing_else(pair) and not additive and _is_stated(pair, orders)
-    certain = certain and takes_one_value(pair) and holds_in_the_same_case(pair)
+    certain = certain and takes_one_value(pair) and holds_in_the_same_case(pair) and not any(others)
     return Comparison(StatementRelation.CONTRADICTION, reason, certain=certain)
+
+
+def _other_code(pair: Pair) -> tuple[set[str], set[str]]:
+    """Return the identifiers and paths in which only the newer, and only the older, speaks of something, besides the values."""
+    values = {token.word for pairs in pair.values for token in pairs}
+    new, old = (
+        {
+            word
+            for word, token in side.tokens.items()
+            if token.kind in (TokenKind.CODE, TokenKind.PATH) and not _PARTS_OF_NAMES.isdisjoint(word)
+        }
+        for side in (pair.new, pair.old)
+    )
+    return new - old - values, old - new - values
 
 
 def substituted(pair: Pair) -> Comparison | None:
@@ -440,6 +458,7 @@ DENIED = 0.6  # share of the older statement that a denial must speak of
 TAKEN_BACK = 0.3  # share of the older statement that a correction must speak of
 REPLACED = 0.5  # the same for "now" with another value of the same subject
 CHANGED = 0.6  # the same for "now" and "from now on", which are said of many things
+_PARTS_OF_NAMES = frozenset("_/")
 _DAYS = canonical_set(tables.FAMILIES["day"])
 _ALSO = word_set("also too additionally besides")
 # What supports one thing may support another: such a verb makes no rivals that anyone is certain of.
