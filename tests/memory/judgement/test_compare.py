@@ -23,6 +23,7 @@ CONTRADICTIONS = [
     ("The metrics exporter listens on port 9100.", "The metrics exporter listens on port 9200.", 0.96),
     ("We target Python 3.10.", "We target Python 3.12.", 0.93),
     ("CI uses Node 20.", "CI uses Node 24.", 0.90),
+    ("python: v3.11.4", "python: v3.12.1", 0.90),
     ("Deploys happen Tuesday at 10:00 CET.", "Deploys happen Thursday at 10:00 CET.", 0.96),
     ("We deploy on Tuesdays.", "We deploy on Thursdays.", 0.91),
     ("Migrations live in db/migrations.", "Migrations live in server/migrations.", 0.87),
@@ -607,6 +608,7 @@ def test_what_the_rules_do_not_understand_is_left_alone(old, new):
         ("Update plugin list (#14842)", "Update plugin list (#14826)"),
         ("config: inline `_preparse`", "config: inline `parse_setoption`"),
         ("start version 3.1.3", "start version 3.2.0"),
+        ("cli: v1.19.0", "cli: v1.18.12"),
         ("Fixed the login for guests.", "The login for guests is broken."),
         ("drop support for Python 3.8", "drop support for Python 3.7"),
     ],
@@ -644,10 +646,26 @@ def test_numbers_that_name_quoted_errors_and_conditions_are_no_contradictions(ol
     }
 
 
-def test_a_value_of_something_narrower_is_asked_about():
-    comparison = compare("use 308 for append_slash_redirect", "redirect defaults to 303", 0.7)
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("redirect defaults to 303", "use 308 for append_slash_redirect"),
+        ("Fail all folders on extension check", "Fail files with no extension on extension check"),
+    ],
+)
+def test_what_is_said_of_something_narrower_supersedes_nothing(old, new):
+    assert not compare(new, old, 0.8).certain
 
-    assert not comparison.certain
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("Re-enable the release test on Circle", "Use the released orb, and skip the release test for now"),
+        ("Switch from _version.py to importlib.metadata", "Don't forget to add `py.typed` to the metadata"),
+    ],
+)
+def test_for_now_and_what_is_not_to_be_forgotten_correct_nothing(old, new):
+    assert compare(new, old, 0.7).relation is not StatementRelation.CONTRADICTION
 
 
 @pytest.mark.parametrize(

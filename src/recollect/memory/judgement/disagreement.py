@@ -199,7 +199,8 @@ def polarity(pair: Pair) -> Comparison | None:
     )
     same = says_nothing_else(pair) or is_over(pair)
     turned = pair.is_turned or _stand_in_other_order(pair)
-    certain = same and not ordered and not turned and holds_in_the_same_case(pair)
+    of_some = "without" in pair.new.lowers ^ pair.old.lowers  # "files with no extension" says which files
+    certain = same and not ordered and not turned and not of_some and holds_in_the_same_case(pair)
     return Comparison(StatementRelation.CONTRADICTION, reason, certain=certain)
 
 

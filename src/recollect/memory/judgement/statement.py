@@ -332,7 +332,7 @@ def _negates(word: str, before: str) -> bool:
 
 
 def _revision(text: str) -> tuple[Revision, str]:
-    prose = _NO_LONGER_THAN.sub(" ", _QUOTED.sub(" ", text))
+    prose = _NO_REVISION.sub(" ", _QUOTED.sub(" ", text))
     for pattern, revision in ((_CORRECTION, Revision.CORRECTION), (_NEW_STATE, Revision.CHANGE)):
         if found := pattern.search(prose):
             return revision, found[0].lower()
@@ -397,6 +397,9 @@ def _is_event(text: str, raws: list[_RawToken]) -> bool:
         (_COMMIT.match(text) and not _LABEL.fullmatch(text))
         or _PR_NUMBER.search(text)
         or _RELEASE.fullmatch(text)
+        or (
+            (part := _RELEASE_OF.fullmatch(text)) and part[1].lower() not in _TOOLS
+        )  # unlike "python: v3.12.1"
     ):
         return True
     if not raws or raws[0].in_code:
@@ -688,6 +691,9 @@ _RELEASE = re.compile(
     r"\s*(?:(?:start|begin|release|releasing|prepare|prep|bump|tag|publish|cut|set|new|the|for|to|version|dev)\s+){0,5}v?\d+\.\d+[\w.+-]*\s*",
     re.IGNORECASE,
 )
+_RELEASE_OF = re.compile(
+    r"([\w/@.-]{1,40}): v\d{1,4}\.\d{1,6}\.\d{1,9}\S{0,40}"
+)  # the subject of a commit that releases a part
 _PR_NUMBER = re.compile(r"\(#\d{1,7}\)\s*$|\s#\d{2,7}\s*$")
 _HABITS = word_set(
     "always must should please every each all any before after whenever when only ever shall need needs you we"
@@ -698,7 +704,8 @@ for _first, *_others in tables.SYNONYMS:
         _CANONICAL.setdefault(strip_endings(_word), strip_endings(_first))
 
 LANGUAGES = canonical_set(tables.FAMILIES["programming language"])
-_KNOWN = {tool for tools in tables.FAMILIES.values() for tool in tools if re.search(r"[-.+#_\d]", tool)}
+_TOOLS = {tool for tools in tables.FAMILIES.values() for tool in tools}
+_KNOWN = {tool for tool in _TOOLS if re.search(r"[-.+#_\d]", tool)}
 # "GitHub Actions" and "pip tools" are one word, however they are written.
 _PHRASES = tables.PHRASES | {
     tool.replace("-", " ") + plural: tool for tool in _KNOWN if "-" in tool for plural in ("", "s")
@@ -736,7 +743,8 @@ _STANCE = re.compile(
     rf"\b(?:no longer(?! than)|always|cannot|\w{{1,8}}n['’]t|{'|'.join(sorted(tables.NEGATIONS | tables.ENDED_STATES))})\b",
     re.IGNORECASE,
 )
-_NO_LONGER_THAN = re.compile(r"\bno longer than\b", re.IGNORECASE)  # a limit; nothing has ended
+# A limit, what holds for a while, and what must not be forgotten: nothing has changed.
+_NO_REVISION = re.compile(r"\b(?:no longer than|for now|(?:don['’]t|do not|never) forget)\b", re.IGNORECASE)
 _PASSIVE = word_set("is are was were been being be got gets")
 _REPLACED = word_set("replaced replaces superseded supersedes")
 _MARKERS = word_set("insteadof infavourof")
