@@ -57,7 +57,10 @@ WRITES = {
         store.put_session(m.Session("s9", "ada", "shop", NOW)),
     ),
     "append events": lambda store: store.events.append("s1", [m.StoredEvent("e9", LATER, "1")]),
-    "process events": lambda store: (store.events.mark_processed("s1"), store.events.drop_processed(LATER)),
+    "process events": lambda store: (
+        store.events.mark_processed("s1", 9),
+        store.events.drop_processed(LATER),
+    ),
     "put messages": lambda store: store.messages.put(
         [m.Message("s1", number, "user", "Again.", NOW, "ada", "shop") for number in (0, 9)], None, None
     ),

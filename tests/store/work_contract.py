@@ -63,18 +63,18 @@ class EventContract:
 
     def test_a_processed_event_is_not_returned_and_not_counted_again(self, store):
         store.put_session(session())
-        store.events.append("s1", [m.StoredEvent("e1", NOW, '"one"')])
+        store.events.append("s1", [m.StoredEvent("e1", NOW, '"one"'), m.StoredEvent("e2", NOW, '"two"')])
 
-        store.events.mark_processed("s1")
+        store.events.mark_processed("s1", 0)
 
-        assert store.events.unprocessed("s1") == []
+        assert store.events.unprocessed("s1") == [(1, '"two"')]
         assert store.events.append("s1", [m.StoredEvent("e1", NOW, '"one"')]) == 0
 
     def test_old_processed_events_are_dropped_except_the_last(self, store):
         store.put_session(session())
         store.events.append("s1", [m.StoredEvent(f"e{number}", NOW, "1") for number in range(3)])
         assert store.events.drop_processed(LATER) == 0
-        store.events.mark_processed("s1")
+        store.events.mark_processed("s1", 2)
 
         assert store.events.drop_processed(NOW) == 0
         assert store.events.drop_processed(LATER) == 2

@@ -374,8 +374,8 @@ class EventStore(Protocol):
     def unprocessed(self, session: str) -> list[tuple[int, str]]:
         """Return position and text of the session's events that are not yet processed, in order."""
 
-    def mark_processed(self, session: str) -> None:
-        """Delete the texts of the session's events. Their ids stay, so that none is counted twice."""
+    def mark_processed(self, session: str, last: int) -> None:
+        """Delete the texts of the session's events up to position `last`. Their ids stay, so that none is counted twice."""
 
     def drop_processed(self, before: datetime) -> int:
         """Delete processed events older than `before`, except each session's last; return how many."""

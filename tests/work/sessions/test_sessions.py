@@ -85,6 +85,26 @@ def test_a_session_that_goes_on_keeps_what_was_found_before(engine, talk):
     assert any("pnpm" in each.content for each in after)
 
 
+def test_what_is_said_while_a_session_is_learnt_from_waits_for_its_next_end(engine, talk, monkeypatch):
+    engine.sessions.start("s1")
+    engine.sessions.record("s1", talk.user("Build the shop.").assistant("Built with npm.").events)
+    resumed = Talk().user("From now on, run the linter before you commit.")
+    transcript_of = engine.sessions.recorded.transcript
+
+    def read(session):
+        engine.sessions.record("s1", resumed.events, checkpoint=False)
+        return transcript_of(session)
+
+    monkeypatch.setattr(engine.sessions.recorded, "transcript", read)
+    engine.sessions.end("s1")
+    left = [event.text for event in engine.sessions.recorded.events("s1")]
+    known = [memory.content for memory in engine.list()]
+    engine.sessions.end("s1")
+
+    assert (left, known) == (["From now on, run the linter before you commit."], [])
+    assert [memory.content for memory in engine.list()] == ["Run the linter before you commit."]
+
+
 def test_what_is_said_when_a_session_goes_on_weeks_later_is_kept_too(engine, talk, clock):
     learn(engine, corrected(talk))
     clock.advance(days=20)

@@ -41,10 +41,11 @@ class PostgresEvents:
         with self._db.reading() as db:
             return [(int(row[0]), str(row[1])) for row in db.execute(query, (session,))]
 
-    def mark_processed(self, session: str) -> None:
+    def mark_processed(self, session: str, last: int) -> None:
+        processed = "session = %s AND position <= %s"
         with self._db.writing() as db:
-            self._db.journal.before_write("session_events", "session = %s", (session,))
-            db.execute("UPDATE session_events SET event = NULL WHERE session = %s", (session,))
+            self._db.journal.before_write("session_events", processed, (session, last))
+            db.execute(f"UPDATE session_events SET event = NULL WHERE {processed}", (session, last))
 
     def drop_processed(self, before: datetime) -> int:
         with self._db.writing() as db:

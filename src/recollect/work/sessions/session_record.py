@@ -35,6 +35,10 @@ class SessionRecord:
             logger.warning("skipped %d damaged events of session %s", len(kept) - len(events), session_id)
         return events
 
+    def last(self, session_id: str) -> int:
+        """Return the position of the last such event; -1 if there is none."""
+        return max((order for order, _ in self._store.events.unprocessed(session_id)), default=-1)
+
     def of_host(self, session: m.Session) -> tuple[HostRecord | None, Evidence]:
         """Return the host's own record of a session, and whether it may be believed; None if there is none."""
         try:

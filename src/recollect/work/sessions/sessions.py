@@ -282,37 +282,40 @@ class Sessions:
         session = self.get(session_id)
         self._new_messages.pop(session_id, None)
         over = replace(session, ended_at=session.ended_at or at or self.clock())
+        # A session may be resumed meanwhile. What it says then is learnt from at its next end, with the record that has it.
+        last, events = self.recorded.last(session_id), self.recorded.events(session_id)
         try:
-            ended = self._learn_all(over, summary)
+            ended = self._learn_all(over, summary, events)
         except RecollectError:
             raise
         except Exception:  # whatever the session contains
             logger.exception("learning from session %s failed, retrying", session_id)
             self.store.put_session(replace(over, extracted_at=None))
-            ended = self._learn_all(over, summary)
-        self.store.events.mark_processed(session_id)
+            ended = self._learn_all(over, summary, events)
+        self.store.events.mark_processed(session_id, last)
         self.store.events.drop_processed(self.context.confirmed_now() - EVENTS_KNOWN)
         return ended
 
-    def _learn_all(self, session: m.Session, summary: str) -> EndedSession:
+    def _learn_all(self, session: m.Session, summary: str, events: Sequence[Event]) -> EndedSession:
         """Learn from the host's transcript, or else from the events recorded since the last time."""
         if not self.on:
             return self._learn(session, (), SummaryBuilder(), NOTHING_READ, learning=False)
         written, evidence = self.recorded.transcript(session)
         if written is not None:
             ended = self.learn_from(session, written, evidence, whole=True, learning=self.auto)
-            return self._with_unconfirmed_rules(ended) if self.auto and self.context.project else ended
-        events = self.recorded.events(session.id)
+            return (
+                self._with_unconfirmed_rules(ended, events) if self.auto and self.context.project else ended
+            )
         self._messages.store(events)
         since = events[0].order if events else None
         builder = summary_builder_for(events)
         return self._learn(session, events, builder, evidence, summary, since=since, learning=self.auto)
 
-    def _with_unconfirmed_rules(self, ended: EndedSession) -> EndedSession:
+    def _with_unconfirmed_rules(self, ended: EndedSession, events: Sequence[Event]) -> EndedSession:
         """Store the rules that only events have, as observed: the host's record may lag, or nobody typed them."""
         session = ended.session
         known = {finding.fingerprint for finding in self.store.findings(session.id)}
-        stated = rules_of(extract(self.recorded.events(session.id), self.clock(), users_only=True))
+        stated = rules_of(extract(events, self.clock(), users_only=True))
         missing = [finding for finding in stated if finding.fingerprint not in known]
         if not missing:
             return ended
