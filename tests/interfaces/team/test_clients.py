@@ -37,6 +37,13 @@ def test_after_login_commands_use_the_server_and_logout_returns_to_the_local_sto
     ]
 
 
+def test_whoever_gives_a_code_as_a_token_is_told_what_to_do(team, person):
+    said = person("ada").run("login", team.address, "--token", "rci_0123456789", "--yes")
+
+    assert said.code == 1
+    assert "The code of an invitation is given with --code." in said.err
+
+
 def test_what_one_person_learns_the_other_finds_and_what_is_private_stays(ada, ben):
     ada.run("remember", "Tests need a running Redis", "--kind", "gotcha", "--visibility", "team")
     ada.run("remember", "My own note about redis")

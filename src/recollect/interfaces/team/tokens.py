@@ -43,8 +43,11 @@ class Verifier:
         Raise `TooManyRequests` while somebody tries many tokens: those that were never valid then wait, and cost no query.
         """
         scheme, _, token = (header or "").partition(" ")
-        if scheme.lower() != "bearer" or not token.startswith(TOKEN_PREFIX) or len(token) > 200:
+        if scheme.lower() != "bearer" or not token:
             raise TokenRefused("A token is missing.", "Send `Authorization: Bearer TOKEN`.")
+        if not token.startswith(TOKEN_PREFIX) or len(token) > 200:
+            hint = f"A token begins with {TOKEN_PREFIX}. The code of an invitation is given with --code."
+            raise TokenRefused("This is no token of a team.", hint)
         hashed, now = hash_of(token), self._now()
         with self._lock:
             known = self._known.get(hashed)
