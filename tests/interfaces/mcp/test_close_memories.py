@@ -125,7 +125,8 @@ async def test_a_contradiction_that_an_agent_names_is_shown_with_both(connect, o
         await relate(client, recorded, "contradicts")
         found, _ = await told_of(client)
 
-    assert "[⚠ CONFLICT]" in found
+    assert OLD in found and NEW in found
+    assert found.count("[⚠ CONFLICT]") == 1
     assert len(engine.conflicts()) == 1
 
 

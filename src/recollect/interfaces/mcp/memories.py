@@ -75,6 +75,7 @@ def found(
     shown.update(memory.id for memory in fresh)
     stale = context.engine.care.stale()
     results, entries = [], []
+    before: set[str] = set()  # memories whose conflicts were told
     for memory in fresh:
         others = [other for one, other in conflicts if one.id == memory.id]
         says_so = tuple(
@@ -83,7 +84,9 @@ def found(
                 (attributed(names[other.id], other), other.content),
             )
             for other in others
+            if other.id not in before
         )
+        before.add(memory.id)
         entry = memory_entry(
             memory,
             names[memory.id],
