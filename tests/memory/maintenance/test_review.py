@@ -53,15 +53,14 @@ def test_rejecting_a_merge_keeps_both_and_never_asks_again(engine, ask):
 
 
 @pytest.mark.parametrize(("answer", "left"), [("accept", "superseded"), ("reject", "active")])
-def test_a_contradiction_ends_with_one_or_with_both(engine, ask, answer, left):
+def test_an_agent_that_contradicts_a_user_is_asked_about_and_it_ends_with_one_or_with_both(
+    engine, answer, left
+):
     older = engine.remember("Use tabs").id
     newer = engine.remember("Use spaces", created_by="agent:coder").id
-    question = m.Review(
-        m.new_id(), engine.settings.user, engine.project.id, "contradiction", (newer, older), "", m.utc_now()
-    )
-    engine.store.reviews.ask(question)
 
-    engine.decide(question.id, answer)
+    [question] = engine.questions()
+    engine.decide(question.review.id, answer)
 
     assert (state(engine, newer), state(engine, older)) == ("active", left)
     assert engine.conflicts() == ()

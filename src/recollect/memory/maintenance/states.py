@@ -247,9 +247,7 @@ def replace_by_hand(store: Store, link: m.Link, actor: str) -> m.Link:
 
 
 def _inherit_conflicts(store: Store, new: m.Memory, old: m.Memory, now: datetime) -> None:
-    """Record that `new` is in conflict with whatever `old` is in conflict with, and ask again what was asked."""
-    from recollect.memory.write.precedence import UNSURE
-
+    """Record that `new` is in conflict with whatever `old` is in conflict with, and ask which is right."""
     for link in store.links(old.id):
         rival = link.target if link.source == old.id else link.source
         if link.relation is not m.Relation.CONTRADICTS or link.resolved_at is not None:
@@ -257,7 +255,7 @@ def _inherit_conflicts(store: Store, new: m.Memory, old: m.Memory, now: datetime
         if rival == new.id or conflicts_between(store, new.id, rival):
             continue
         store.put_link(replace(link, source=new.id, target=rival, created_at=now))
-        if link.verdict == UNSURE:
+        if store.may_settle(new.id, rival):
             ids, name = (new.id, rival), m.new_id(now)
             store.reviews.ask(
                 m.Review(name, old.user_id, old.project_id, "contradiction", ids, link.reason, now)

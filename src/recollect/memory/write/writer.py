@@ -418,7 +418,7 @@ class MemoryWriter:
             supersede(self._store, old, memory, comparison.explanation, memory.created_by, self._clock())
         for old, comparison in decision.conflicts:
             self._link(memory, old, m.Relation.CONTRADICTS, 1.0, comparison.explanation, comparison)
-            if not comparison.certain and self._store.may_settle(memory.id, old.id):
+            if self._store.may_settle(memory.id, old.id):
                 self._ask(memory, old, comparison)
         if decision.superseded:
             return f"Updated: {_quote(decision.superseded[0][0])} → {_quote(memory)}"
