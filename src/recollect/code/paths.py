@@ -19,7 +19,7 @@ class FileRole(StrEnum):
 
 
 _FOLDERS = {
-    FileRole.TESTS: "test tests spec specs __tests__ e2e testsuite testdata fixtures __fixtures__ js_tests integration-tests",
+    FileRole.TESTS: "test tests spec specs __tests__ e2e testsuite testdata fixtures __fixtures__ js_tests integration-tests test-d test-dts",
     FileRole.DOCS: "doc docs documentation website site man",
     FileRole.EXAMPLES: "example examples sample samples demo demos playground playgrounds tutorial tutorials cookbook",
     FileRole.TOOLING: "scripts script tools hack support extra extras contrib bench benches benchmark benchmarks benchsuite perf performance pkg packaging"

@@ -629,7 +629,13 @@ def test_tests_of_dotnet_for_one_purpose_are_no_code():
 
 def test_scripts_beside_the_manifest_that_start_tests_and_settings_are_no_modules():
     files = package(
-        "package.json", "lib/till.js", "lib/shelf.js", "test.js", "test.mjs", "vitest.workspace.js"
+        "package.json",
+        "lib/till.js",
+        "lib/shelf.js",
+        "test.js",
+        "test.mjs",
+        "test-d/till.ts",
+        "vitest.workspace.js",
     )
 
     roles = classify_files(files, [""])
@@ -639,6 +645,7 @@ def test_scripts_beside_the_manifest_that_start_tests_and_settings_are_no_module
         "lib/shelf.js": FileRole.CODE,
         "test.js": FileRole.TESTS,
         "test.mjs": FileRole.TESTS,
+        "test-d/till.ts": FileRole.TESTS,
     }
 
 

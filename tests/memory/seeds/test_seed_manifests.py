@@ -515,3 +515,19 @@ def test_a_version_and_its_newest_patch_are_told_once(tmp_path):
     write(tmp_path, {".github/workflows/ci.yml": text})
 
     assert [seed.content for seed in pipeline_seeds(tmp_path)] == ["CI tests with Go 1.23 and 1.24."]
+
+
+def test_a_version_that_the_tests_are_not_run_with_is_not_told(tmp_path):
+    text = """jobs:
+  test:
+    strategy:
+      matrix:
+        rust: [nightly, stable, 1.68.0]
+    steps:
+      - run: cargo test
+        if: matrix.rust != '1.68.0'
+      - run: cargo check
+"""
+    write(tmp_path, {".github/workflows/ci.yml": text})
+
+    assert [seed.content for seed in pipeline_seeds(tmp_path)] == ["CI tests with Rust nightly and stable."]

@@ -51,7 +51,7 @@ def pipeline_seeds(root: Path) -> Iterator[Seed]:
                 unclear.add(name)
                 continue
             listed_versions, _ = versions.setdefault(name, ([], found.where(rf"\b{name}(?:[-_]version)?s?:")))
-            known = {each.removesuffix(".x") for each in listed_versions}
+            known = {each.removesuffix(".x") for each in listed_versions} | _excepted(found.text, name)
             listed_versions += [each for each in versions_found if each.removesuffix(".x") not in known]
         for service in _services(found):
             services.setdefault(service, found.where(r"^\s*services:"))
@@ -61,6 +61,11 @@ def pipeline_seeds(root: Path) -> Iterator[Seed]:
             yield Seed(content, "dependency_relation", at, 0.7)
     if services:
         yield Seed(f"CI starts {listed(services)} for the tests.", "fact", next(iter(services.values())), 0.7)
+
+
+def _excepted(text: str, name: str) -> set[str]:
+    """Return versions with which a step is not run: of the others, CI may do less than test."""
+    return set(re.findall(rf"matrix\.{name}(?:[-_]version)?s? ?!= ?['\"]([\w.+-]{{1,40}})['\"]", text))
 
 
 def _told(versions: list[str]) -> str:
