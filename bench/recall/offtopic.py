@@ -12,7 +12,7 @@ is asked of every store; each store is asked its own questions, and the tasks th
 import argparse
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -144,7 +144,7 @@ def fit(projects: Sequence[delivery.DeliveryProject], cache: Path, home: Path | 
     for model in catalogue().values() if home else ():
         if home and is_added(home, model):
             directions[model.name] = direction(Vectors(cache, folder_of(home, model)), general, specific)
-    np.savez(topic.DIRECTIONS, **directions)
+    save_directions(directions)
     print("Directions:", ", ".join(directions))
     vectors = Vectors(cache)
     unseen = crossed(vectors, general, asked)
@@ -162,6 +162,13 @@ def fit(projects: Sequence[delivery.DeliveryProject], cache: Path, home: Path | 
     is_general = rows[:, 1] == GENERAL_WEIGHT
     for floor in (0.03, 0.05, 0.08, 0.1, 0.15, 0.2):
         print(f"  floor {floor}: general {(likely[is_general] >= floor).sum()} of {is_general.sum()}")
+
+
+def save_directions(found: Mapping[str, "Row"]) -> None:
+    """Write these directions; those of models that are not here stay."""
+    with np.load(topic.DIRECTIONS) as before:
+        kept_ones = {name: before[name] for name in before.files}
+    np.savez(topic.DIRECTIONS, **{**kept_ones, **found})
 
 
 def direction(vectors: Vectors, general: Sequence[str], specific: Sequence[str]) -> "Row":
