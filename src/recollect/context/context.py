@@ -41,6 +41,9 @@ class Context:
     has_deadlines: bool = True  # of a search; without, it runs to its end on the thread that asks
     remote: object | None = None  # the team server that has the memories; None = they are in `store`
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "actor", m.plain_author(self.actor))
+
     @property
     def user_id(self) -> str:
         return self.settings.user

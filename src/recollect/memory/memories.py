@@ -165,7 +165,7 @@ class Memories:
         if self._context.is_agent:
             details["created_by"] = self._context.actor  # an agent cannot write in another's name
             details.pop("evidence", None)
-        details.setdefault("created_by", self._context.actor)
+        details["created_by"] = m.plain_author(details.get("created_by", self._context.actor))
         draft = m.Draft(content, **details)
         _check_triggers(draft.created_by, draft.triggers)
         prepared = self.writer.prepare(draft)

@@ -1,5 +1,6 @@
 """Memories and what connects them, and the view that decides who sees which."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
@@ -349,6 +350,7 @@ def same_matter(one: Memory, other: Memory) -> bool:
     return (one.branch, one.season, one.project_id) == (other.branch, other.season, other.project_id)
 
 
+LONGEST_AUTHOR = 80  # characters
 SEEDS_OF = "recollect:"  # how the author of a seed begins; the project's id follows
 
 
@@ -362,6 +364,13 @@ def is_proposal(created_by: str, trust: float, standing: str) -> bool:
 def is_agent(created_by: str) -> bool:
     """Return whether the writer is a program: an agent, a runner, or an import of what one wrote."""
     return created_by != "user" and not created_by.startswith("user:")
+
+
+def plain_author(name: str) -> str:
+    """Return the name of a writer as one word: what an agent calls itself stands in questions to the user and is no sentence."""
+    if not is_agent(name):
+        return name
+    return "-".join(re.findall(r"[\w.:@/+]+", name))[:LONGEST_AUTHOR]
 
 
 def provenance_from(data: Mapping[str, Any]) -> Provenance:
