@@ -111,12 +111,14 @@ def test_a_conflict_can_be_settled_by_id_or_by_keeping_both(run, remember, keep,
     assert [run("show", name, "--json").json["memory"]["state"] for name in (a, b)] == states
 
 
-def test_the_writer_of_a_conflict_learns_how_to_settle_it(run, remember):
-    remember("Use tabs")
+def test_the_writer_of_a_conflict_learns_how_to_settle_it_but_no_agent(run, remember):
+    remember("The standup happens at 10:00")
 
-    said = run("remember", "Use spaces", "--created-by", "agent:coder")
+    by_agent = run("remember", "The standup happens at 11:00", "--created-by", "agent:coder")
+    by_user = run("remember", "The standup happens at 12:00")
 
-    assert "recollect resolve" in said.out
+    assert "both are stored" in by_agent.out and "recollect resolve" not in by_agent.out
+    assert "both are stored" in by_user.out and "recollect resolve" in by_user.out
 
 
 def test_the_graph_is_exported_for_graphviz(run, remember, tmp_path):
