@@ -90,6 +90,8 @@ def shoot(
         for name, path in pages.items():
             page.goto(path)
             page.wait_for_load_state("networkidle" if name in ("overview", "review", "memory") else "load")
+            if name == "memory":
+                page.wait_for_selector(".diff")
             if name == "graph":
                 page.wait_for_selector("#graph[data-state=done]")
             picture = page.screenshot(full_page=whole)
