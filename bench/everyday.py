@@ -27,6 +27,7 @@ ROOT = Path(__file__).parent.parent
 TURNS = 5
 OTHERS_TURNS = 3
 LARGEST = 15  # packages that are listed
+LONGEST = 900  # seconds that an installation may take
 SIZE_MB = 350
 FACTS = (
     "Use pnpm to run scripts.",
@@ -144,14 +145,13 @@ def _newest_python() -> Path:
 def _run(
     command: Sequence[object], folder: Path, environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        list(map(str, command)),
-        cwd=folder,
-        env=dict(environment),
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
+    words = list(map(str, command))
+    try:
+        return subprocess.run(
+            words, cwd=folder, env=dict(environment), capture_output=True, text=True, timeout=LONGEST
+        )
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(words, 1, "", f"not done within {LONGEST} seconds")
 
 
 def _last_line(text: str) -> str:

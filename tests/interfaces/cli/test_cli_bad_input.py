@@ -147,6 +147,7 @@ def test_bytes_of_a_shell_that_are_no_text_are_refused(recollect):
             "--helpful and --not-helpful cannot be used together",
         ),
         (["alias", "add", "auth"], "Missing argument 'WORD...'"),
+        (["history", "fixes"], "Missing argument 'FAILURE...'"),
         (["alias", "lst"], "No such command 'lst'"),
         (["budget", "5", "--default"], "TOKENS and --default cannot be used together"),
         (["budget", "--defalt"], "not a valid integer"),

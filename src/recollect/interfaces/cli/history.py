@@ -160,7 +160,7 @@ def last(cli: CliContext, words: tuple[str, ...], limit: int) -> "LastWork":
 
 
 @history.command()
-@click.argument("words", metavar="[FAILURE]...", nargs=-1, required=True)
+@click.argument("words", metavar="FAILURE...", nargs=-1, required=True)
 @click.option("--command", "line", default="", help="The command that failed.")
 @limit_option(3)
 @rendered()
