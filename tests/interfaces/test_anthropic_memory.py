@@ -1,13 +1,11 @@
+"""The memory tool for the SDK of Anthropic, which is imported when a test needs it: that takes a second."""
+
 import re
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from json import dumps, loads
 from threading import Thread
 
 import pytest
-from anthropic import Anthropic
-from anthropic.lib.tools import ToolError
-from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
-from anthropic.types.beta import BetaMemoryTool20250818Command
 from pydantic import TypeAdapter
 
 from recollect.engine import Engine
@@ -51,11 +49,15 @@ def tool(engine):
 @pytest.fixture
 def theirs(tmp_path):
     """The SDK's own tool, over files: what ours must answer like."""
+    from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
+
     return BetaLocalFilesystemMemoryTool(str(tmp_path / "theirs"))
 
 
 def told(tool, command):
     """The answer, or the error; the size of a folder is nobody's business."""
+    from anthropic.lib.tools import ToolError
+
     try:
         text = tool.call(command)
     except ToolError as error:
@@ -106,6 +108,8 @@ def test_every_command_answers_like_the_tool_of_the_sdk(tool, theirs, commands):
     "command", [REDIS, view("/memories"), insert("/memories/a", 0, "x"), delete("/memories/a")]
 )
 def test_the_commands_are_those_of_the_sdk(command):
+    from anthropic.types.beta import BetaMemoryTool20250818Command
+
     typed = TypeAdapter(BetaMemoryTool20250818Command).validate_python(command)
 
     assert typed.to_dict(exclude_unset=True) == command
@@ -223,6 +227,8 @@ def test_an_agent_cannot_touch_what_is_the_users_own(tool, engine, home, folder,
 
 
 def test_the_runner_of_the_sdk_takes_it(tool, engine, api):
+    from anthropic import Anthropic
+
     client = Anthropic(api_key="none", base_url=api.address, max_retries=0)
 
     last = client.beta.messages.tool_runner(

@@ -3,11 +3,9 @@
 import copy
 
 import pytest
-from anthropic.types import Message
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from making import NOON, call, item, result, windows
-from openai.types.chat import ChatCompletionMessage
 
 from apis import is_accepted
 from recollect import fit
@@ -124,6 +122,9 @@ def test_hidden_reasoning_is_never_told_to_another_api():
 
 
 def test_objects_of_the_sdks_may_stand_in_a_list():
+    from anthropic.types import Message
+    from openai.types.chat import ChatCompletionMessage
+
     block = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {}, "caller": {"type": "direct"}}
     message = Message.model_validate(
         {

@@ -6,8 +6,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from anthropic.types import Message
-from openai.types.chat import ChatCompletion
 
 from apis import is_accepted
 from recollect import ContextWindow
@@ -41,6 +39,8 @@ class Scripted:
     def anthropic(self, step, call):
         said = {"type": "text", "text": "Done."}
         used = call and {"type": "tool_use", "id": f"toolu_{step}", "name": call[0], "input": call[1]}
+        from anthropic.types import Message
+
         return Message.model_validate(
             {
                 "id": f"msg_{step}",
@@ -58,6 +58,8 @@ class Scripted:
         if call:
             message["tool_calls"] = [{"id": f"call_{step}", "type": "function", "function": function}]
         choice = {"index": 0, "finish_reason": "stop", "message": message}
+        from openai.types.chat import ChatCompletion
+
         return ChatCompletion.model_validate(
             {"id": "c", "object": "chat.completion", "created": 1, "model": "scripted", "choices": [choice]}
         )
