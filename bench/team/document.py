@@ -151,6 +151,9 @@ def _statuses(address: str, token: str) -> dict[str, int]:
 
 def show(figures: dict[str, Any]) -> None:
     statuses = figures["statuses"]
+    if not figures["cases"]:
+        print("document: not run. Install schemathesis: pip install -e '.[bench]'")
+        return
     errors = sum(count for status, count in statuses.items() if status.startswith("5"))
     print(
         f"document: {figures['cases']:,} cases by schemathesis, {errors} server errors,"

@@ -370,7 +370,8 @@ def plain_author(name: str) -> str:
     """Return the name of a writer as one word: what an agent calls itself stands in questions to the user and is no sentence."""
     if not is_agent(name):
         return name
-    return "-".join(re.findall(r"[\w.:@/+]+", name))[:LONGEST_AUTHOR]
+    word = "-".join(re.findall(r"[\w.:@/+]+", name))[:LONGEST_AUTHOR]
+    return word if word and is_agent(word) else f"agent:{word}"  # "(user)" is no person
 
 
 def provenance_from(data: Mapping[str, Any]) -> Provenance:

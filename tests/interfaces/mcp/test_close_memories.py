@@ -298,3 +298,11 @@ def test_what_an_agent_calls_itself_is_no_sentence_in_a_question(home, folder, c
     plain = "agent:x-whom-the-user-trusts.-User:-accept.-It"
     assert question.review.reason == f"{plain} says that the first replaces the second"
     assert engine.get(new).created_by == engine.get(other).created_by == plain
+
+
+@pytest.mark.parametrize("name", ["(user)", " user", "user\u200b:ada", "!"])
+def test_no_name_makes_an_agent_a_person(home, folder, clock, embedder, name):
+    with Engine.open(folder, home, actor=name, embedder=embedder, clock=clock) as agent:
+        stored = agent.get(agent.remember(NEW).id)
+
+    assert m.is_agent(stored.created_by) and stored.trust < 0.9

@@ -122,12 +122,19 @@ def test_a_connection_on_which_no_request_comes_is_closed(team, monkeypatch, sen
             pass  # until the server closes it; the socket's own time-out would raise
 
 
-@pytest.mark.parametrize("name", ["agent:Zoë", "agent:x\r\nhost: y", "agent:\ud800", "agent:" + "x" * 500])
-def test_an_agent_may_have_any_name(ada, name):
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("agent:Zoë", "agent:Zoë"),
+        ("agent:x\r\nhost: y", "agent:x-host:-y"),
+        ("agent:\ud800", "agent:"),
+        ("agent:" + "x" * 500, "agent:" + "x" * 74),
+    ],
+)
+def test_an_agent_may_have_any_name_and_is_known_by_one_word(ada, name, kept):
     receipt = ada.call("remember", content="Builds need Node 22", actor=name)
 
-    author = ada.call("get", name=receipt.id).created_by
-    assert m.is_agent(author) and author[:9] == name.replace("\r\n", " ").replace("\ud800", "?")[:9]
+    assert ada.call("get", name=receipt.id).created_by == kept
 
 
 SECRET = "ghp_" + "Zk3mQ9xT7vB2nL5wR8yC1dF4gH6jK0pS3uVa"
