@@ -102,7 +102,9 @@ def comparable(text: str) -> str:
     """Replace what differs from run to run: ids, scores, times and the padding that depends on them."""
     text = ID.sub("ID", text)
     text = re.sub(
-        r"(?<![\w.])#?(?=[0-9a-z]*\d|[a-z]{6}\b)[0-9a-hjkmnp-tv-z]{6}(?=  |\n| !|`|\. )", "ID", text
+        r"(?<![\w.])#?(?=[0-9a-z]*\d|[a-z]{6}\b)[0-9a-hjkmnp-tv-z]{6}(?=  |\n| !|`|\. | ID| --| \()",
+        "ID",
+        text,
     )
     text = re.sub(r"\d{4}-\d\d-\d\d( \d\d:\d\d)?", "TIME", text)
     text = re.sub(r"\bp[0-9a-f]{15}\b", "PROJECT", text)

@@ -609,6 +609,12 @@ class StoreContract(WorkContract, UndoContract):
         assert not store.drop_link(a.id, b.id, m.Relation.DERIVED_FROM)
         assert store.links(a.id) == []
 
+    def test_a_conflict_of_ones_own_memories_may_be_settled(self, store):
+        a, b = memory("One."), memory("Two.")
+        keep(store, a, b)
+
+        assert store.may_settle(a.id, b.id)
+
     def test_a_link_needs_both_ends(self, store):
         kept = keep(store, memory())
 

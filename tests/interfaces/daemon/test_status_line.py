@@ -41,9 +41,10 @@ def test_a_session_in_which_nothing_happened_has_an_empty_line(hook, status):
 def test_it_says_what_was_used_and_what_waits(hook, service, memory, status, clock):
     use_a_memory(hook, service, memory)
     context = memory.context
-    for name in ("one", "two"):
+    for content in ("Mail leaves by a queue", "Prices are whole cents"):
         owner = (context.user_id, context.project_id)
-        review = m.Review(m.new_id(clock()), *owner, "seed", (name,), "why", clock())
+        asked = memory.remember(content).id
+        review = m.Review(m.new_id(clock()), *owner, "seed", (asked,), "why", clock())
         memory.store.reviews.ask(review)
 
     assert status() == "Recollect: 1 memory used · 2 to review"

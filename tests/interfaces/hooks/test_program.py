@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from fake_daemon import FakeDaemon
@@ -209,7 +210,7 @@ def test_a_status_line_is_printed_as_the_daemon_has_it(hook, home):
 
 
 def test_hosts_start_a_script_that_imports_no_regular_expressions(home, folder):
-    (program,) = running_hook_program()
+    program = str(Path(sys.executable).with_name("recollect-hook"))
     body = json.dumps({"session_id": "s1", "cwd": str(folder), "prompt": "hello there"})
     words = [
         sys.executable,
@@ -225,4 +226,5 @@ def test_hosts_start_a_script_that_imports_no_regular_expressions(home, folder):
     assert (done.returncode, done.stdout) == (0, "")
     assert "recollect.interfaces.hooks.program" in done.stderr
     assert "| re\n" not in done.stderr
-    assert subprocess.run([program, "claude-code", "StatusLine"], input=body, text=True).returncode == 0
+    start = running_hook_program() or (sys.executable, program)  # a path with a space cannot start a script
+    assert subprocess.run([*start, "claude-code", "StatusLine"], input=body, text=True).returncode == 0
