@@ -1,4 +1,4 @@
-"""The pages with 20,000 memories, in a browser, as `bench.web` has 100,000; those with none and one are in the tests of each page."""
+"""The pages with 100,000 memories, in a browser; those with none and one are in the tests of each page."""
 
 import pytest
 from playwright.sync_api import expect
@@ -7,12 +7,12 @@ from recollect.engine import Engine
 from recollect.store.sqlite.connection import connect
 from web_site import WebSite
 
-COUNT = 20_000
+COUNT = 100_000
 
 
 @pytest.fixture
 def site(home, folder, clock, embedder):
-    """A server with 20,000 memories, which are copies of one with other texts: learning each would take minutes."""
+    """A server with 100,000 memories, which are copies of one with other texts: learning each would take minutes."""
     with Engine.open(folder, home, embedder=embedder, clock=clock) as engine:
         engine.remember("Service 0 listens on port 10000", kind="fact")
         file = engine.store.info().location
@@ -54,29 +54,29 @@ def multiply(file):
     database.close()
 
 
-def test_twenty_thousand_memories_are_listed_filtered_found_changed_and_drawn(page, engine):
+def test_a_hundred_thousand_memories_are_listed_filtered_found_changed_and_drawn(page, engine):
     page.goto("/")
-    expect(page.locator(".figures")).to_contain_text("20,000")
+    expect(page.locator(".figures")).to_contain_text("100,000")
 
-    page.get_by_role("link", name="20,000", exact=True).click()
-    expect(page.get_by_text("20,000 memories")).to_be_visible()
+    page.get_by_role("link", name="100,000", exact=True).click()
+    expect(page.get_by_text("100,000 memories")).to_be_visible()
     page.get_by_role("link", name="Older").click()
-    expect(page.get_by_text("Page 2 of 400")).to_be_visible()
+    expect(page.get_by_text("Page 2 of 2,000")).to_be_visible()
     expect(page.locator(".row")).to_have_count(50)
     page.get_by_role("link", name="warning", exact=True).click()
-    expect(page.get_by_text("19 memories")).to_be_visible()
+    expect(page.get_by_text("99 memories")).to_be_visible()
     page.get_by_role("link", name="all", exact=True).click()
-    expect(page.get_by_text("20,000 memories")).to_be_visible()
+    expect(page.get_by_text("100,000 memories")).to_be_visible()
 
     page.keyboard.press("/")
-    page.keyboard.type("service 17777 port")
+    page.keyboard.type("service 77777 port")
     page.keyboard.press("Enter")
-    found = page.get_by_role("link", name="Service 17777 listens on port 27777")
+    found = page.get_by_role("link", name="Service 77777 listens on port 87777")
     found.click(timeout=60_000)  # the first search reads all memories
     expect(page.get_by_role("heading", name="Where it comes from")).to_be_visible()
     page.keyboard.press("p")
     expect(page.locator(".notice")).to_contain_text("Pinned")
-    assert engine.get(f"1m{17777:016x}").pinned
+    assert engine.get(f"1m{77777:016x}").pinned
 
     page.goto("/graph")
-    expect(page.get_by_text("the newest 5,000 of 20,000 memories")).to_be_visible()
+    expect(page.get_by_text("the newest 5,000 of 100,000 memories")).to_be_visible()
