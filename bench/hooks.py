@@ -29,6 +29,7 @@ from recollect.interfaces.daemon_client import control, protocol
 from recollect.interfaces.daemon_client.first_prompts import FirstPrompts
 from recollect.interfaces.daemon_client.start import start as start_daemon
 from recollect.interfaces.daemon_client.start import take_lock
+from recollect.interfaces.install.machine import running_hook_program
 from recollect.model import from_text, to_text, utc_now
 from recollect.store.sqlite.connection import connect
 from recollect.work.extract import extract
@@ -38,9 +39,8 @@ from recollect.work.sessions.transcript import LearningReport, learn_from_file
 from recollect.work.transcripts.event import Event
 from recollect.work.transcripts.reading import Report
 
-PROGRAM = str(
-    Path(sys.executable).with_name("recollect-hook")
-)  # as `recollect install` tells hosts to run it
+# As `recollect install` tells hosts to run it; in a folder with a space in its name a script cannot be started.
+PROGRAM = running_hook_program() or (sys.executable, str(Path(sys.executable).with_name("recollect-hook")))
 TRACES = Path(__file__).parents[2] / "shared" / "data" / "traces"
 DAY = ("claude-code-01", "claude-code-05", "claude-code-02")
 AT_ONCE = 50
@@ -535,7 +535,7 @@ def _place() -> Iterator[tuple[Path, Path]]:
 
 def _hook(event: str, payload: dict[str, Any]) -> str:
     done = subprocess.run(
-        [PROGRAM, "claude-code", event],
+        [*PROGRAM, "claude-code", event],
         input=json.dumps({**payload, "hook_event_name": event}).encode(),
         capture_output=True,
         check=True,
