@@ -2,6 +2,8 @@
 
 import pytest
 
+from recollect.code.graph.graph import CodeGraph
+
 TASK = "Vouchers expire too early"
 
 
@@ -45,3 +47,17 @@ def test_files_to_show_are_prepared_if_the_caller_can_wait(engine, folder):
     shown = engine.code.files_to_show("expire_voucher in vouchers.py is called too early", wait=True)
 
     assert [file.path for file in shown] == ["vouchers.py"]
+
+
+def test_what_was_stopped_goes_on_when_nothing_else_waits(engine, folder, monkeypatch):
+    (folder / "vouchers.py").write_text("def expire_voucher(voucher):\n    return voucher.early\n")
+    engine.codebase.refresh()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(CodeGraph, "resolve", lambda self, stop: False)  # it was told to stop
+        engine.code.follow(0.0, lambda: False)
+    was_prepared = engine.codebase.is_prepared
+    engine.code.follow(0.1, lambda: False)
+
+    assert not was_prepared
+    assert engine.codebase.is_prepared

@@ -45,7 +45,7 @@ class Codebase:
     ) -> "Refreshed":
         """Update the graph with the files that changed. It costs what changed, so you may call it often."""
         with self._lock:
-            result = self._builder.refresh(progress or _no_progress, stop or _never)
+            result = self._builder.refresh(progress, stop)
             if result.complete:
                 self._refreshed_at = time.monotonic()
             return result
@@ -61,10 +61,10 @@ class Codebase:
         result = self.refresh(stop=stop)
         if result.complete and self._watch.follow(*self._watchable()):
             since = self.refresh(stop=stop)  # what changed before it was watched
-            parsed, resolved = result.parsed + since.parsed, result.resolved + since.resolved
-            result = replace(since, parsed=parsed, resolved=resolved)
+            parsed, affected = result.parsed + since.parsed, result.affected + since.affected
+            result = replace(since, parsed=parsed, affected=affected)
         is_watched = self._watch.is_active and result.complete
-        is_changed = result.resolved > 0 or not result.complete
+        is_changed = result.affected > 0 or not result.complete
         self._schedule.record_refresh(now, changed=is_changed, watched=is_watched)
         return result
 
@@ -115,14 +115,20 @@ class Codebase:
             graph, self.root, text, limit=limit, budget=budget, history=history, past_work=past_work
         )
 
-    def prepare(self) -> None:
-        """Index graph and history, so that `relevant_now` can use them. Takes seconds in a large project."""
+    def prepare(self, stop: Callable[[], bool] | None = None) -> bool:
+        """Resolve all edges, and index graph and history, so that `relevant_now` can use them.
+
+        Takes seconds in a large project. Returns False if it was stopped.
+        """
         from recollect.code.relevant.search import prepare
 
         with uncollected():
             graph, history = self.graph, self.read_history()
+            if not graph.resolve(stop=stop):
+                return False
             prepare(graph, self.root, history)
         self._prepared = graph, history
+        return True
 
     @property
     def is_prepared(self) -> bool:
@@ -170,11 +176,3 @@ class Codebase:
             self._watch.close()
             self._prepared = None
             self._refreshed_at = -REFRESH_EVERY
-
-
-def _no_progress(done: int, total: int) -> None:
-    pass
-
-
-def _never() -> bool:
-    return False

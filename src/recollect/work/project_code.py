@@ -35,6 +35,8 @@ class ProjectCode:
     def __init__(self, context: Context, codebase: Codebase, sidecar: "Sidecar | None" = None) -> None:
         self._context = context
         self._codebase = codebase
+        self._has_changes = False  # of which `follow` has not told the map
+        self._was_stopped = False  # before `follow` had prepared everything
         self._sidecar = sidecar  # names modules; None = the scan names them
 
     @property
@@ -98,7 +100,7 @@ class ProjectCode:
     def prepare(self, stop: Callable[[], bool]) -> None:
         """Read the code of a project for `files_to_show`, unless that was done; give up once `stop()` says so."""
         if self._is_project and not self._codebase.is_prepared and self._codebase.refresh(stop=stop).complete:
-            self._codebase.prepare()
+            self._codebase.prepare(stop)
 
     def _past_work(self) -> "PastWork":
         owner = Owner(self._context.user_id, self._context.project_id)
@@ -114,11 +116,18 @@ class ProjectCode:
         if not self._is_project:
             return
         refreshed = self._codebase.watch(now, stop)
-        if refreshed is None or not refreshed.complete:
+        if refreshed is not None:
+            if not refreshed.complete:
+                return
+            self._has_changes |= refreshed.affected > 0
+        elif not self._was_stopped:
             return
-        self._codebase.prepare()
-        if self.maps.is_due(changed=refreshed.resolved > 0):
+        self._was_stopped = not self._codebase.prepare(stop)
+        if self._was_stopped:
+            return
+        if self.maps.is_due(changed=self._has_changes):
             self.maps.rescan()
+        self._has_changes = False
 
     @property
     def _is_project(self) -> bool:

@@ -3,9 +3,7 @@
 from pathlib import Path
 
 import pytest
-from sources import write
-
-from recollect.code.codebase import Codebase
+from sources import ResolvedCodebase, write
 
 
 @pytest.fixture
@@ -19,7 +17,7 @@ def open_code(folder, database):
     opened = []
 
     def open_one(root=folder, key=None):
-        opened.append(Codebase(root, database, key))
+        opened.append(ResolvedCodebase(root, database, key))
         return opened[-1]
 
     yield open_one
@@ -28,7 +26,7 @@ def open_code(folder, database):
 
 
 @pytest.fixture
-def code(open_code) -> Codebase:
+def code(open_code) -> ResolvedCodebase:
     return open_code()
 
 

@@ -13,7 +13,7 @@ import zlib
 from collections import Counter
 
 import pytest
-from sources import grow_old, write
+from sources import edges, edges_anew, grow_old, write
 
 from recollect.code.graph import build, parsing, workers
 from recollect.code.graph.build import Builder
@@ -21,25 +21,12 @@ from recollect.code.graph.parsing import FileToParse, parse_files
 from recollect.code.packing import unpack
 
 
-def edges(code):
-    return {path: set(node.edges) for path, node in code.graph.nodes.items()}
-
-
-def anew(root, tmp_path):
-    """The edges that a graph made from nothing has."""
-    built = Builder(root, tmp_path / "anew.db", None)
-    built.refresh()
-    found = {path: set(node.edges) for path, node in built.graph.nodes.items()}
-    built.close()
-    return found
-
-
 def test_a_refresh_says_what_it_did(shop, code):
     (shop / "README.txt").write_text("Hello")
 
     done = code.refresh()
 
-    assert (done.files, done.parsed, done.resolved) == (3, 3, 3)
+    assert (done.files, done.parsed, done.affected) == (3, 3, 3)
     assert done.left_out == {"not code": 1}
     assert done.complete
 
@@ -50,8 +37,8 @@ def test_what_has_not_changed_is_not_read_again(shop, code, open_code):
 
     again, elsewhere = code.refresh(), open_code().refresh()
 
-    assert (again.parsed, again.resolved) == (0, 0)
-    assert (elsewhere.files, elsewhere.parsed, elsewhere.resolved) == (3, 0, 0)
+    assert (again.parsed, again.affected) == (0, 0)
+    assert (elsewhere.files, elsewhere.parsed, elsewhere.affected) == (3, 0, 0)
 
 
 def test_another_process_does_not_list_the_files_again(shop, code, open_code, monkeypatch):
@@ -79,8 +66,8 @@ def test_a_change_inside_a_function_costs_one_file(shop, code, tmp_path):
     )
     done = code.refresh()
 
-    assert (done.parsed, done.resolved) == (1, 1)
-    assert edges(code) == anew(shop, tmp_path)
+    assert (done.parsed, done.affected) == (1, 1)
+    assert edges(code.graph) == edges_anew(shop, tmp_path)
 
 
 def test_who_imports_what_changed_is_resolved_again(shop, code, tmp_path):
@@ -91,8 +78,8 @@ def test_who_imports_what_changed_is_resolved_again(shop, code, tmp_path):
 
     assert done.parsed == 1
     assert code.graph.find("total") == ()
-    assert not any(edge.target == "money.py::total" for each in edges(code).values() for edge in each)
-    assert edges(code) == anew(shop, tmp_path)
+    assert not any(edge.target == "money.py::total" for each in edges(code.graph).values() for edge in each)
+    assert edges(code.graph) == edges_anew(shop, tmp_path)
 
 
 @pytest.mark.parametrize("warm", [True, False])
@@ -107,8 +94,8 @@ def test_files_come_and_go(shop, code, open_code, tmp_path, warm):
 
     write(shop, drawer="def opened(): pass\n")
     second.refresh()
-    came = edges(second)
-    came_anew = anew(shop, tmp_path)
+    came = edges(second.graph)
+    came_anew = edges_anew(shop, tmp_path)
     (shop / "cart.py").unlink()
     second.refresh()
 
@@ -116,7 +103,7 @@ def test_files_come_and_go(shop, code, open_code, tmp_path, warm):
     assert second.graph.callers("drawer.py::opened")
     assert second.graph.paths == ("drawer.py", "money.py", "page.py", "till.py")
     (tmp_path / "anew.db").unlink()
-    assert edges(second) == anew(shop, tmp_path)
+    assert edges(second.graph) == edges_anew(shop, tmp_path)
 
 
 def test_the_same_size_at_the_same_moment_is_still_a_change(folder, code):
@@ -139,7 +126,7 @@ def test_a_new_time_without_a_change_is_noted_and_costs_nothing(shop, code):
     os.utime(shop / "money.py", (1_100_000_000, 1_100_000_000))
     done = code.refresh()
 
-    assert (done.parsed, done.resolved) == (0, 0)
+    assert (done.parsed, done.affected) == (0, 0)
 
 
 def test_a_moved_file_is_not_parsed_again(shop, code):
@@ -201,7 +188,7 @@ def test_it_can_be_stopped_and_goes_on_where_it_was(folder, code):
     done = code.refresh()
 
     assert not stopped.complete
-    assert told == [(number, 40) for number in range(1, 6)]
+    assert told == [(number, 20) for number in range(1, 6)]
     assert done.parsed == 15
     assert done.files == 20
 
@@ -211,7 +198,7 @@ def test_progress_ends_at_the_total(shop, code):
 
     code.refresh(progress=lambda done, total: told.append((done, total)))
 
-    assert told[-1] == (6, 6)
+    assert told[-1] == (3, 3)
 
 
 def test_many_files_are_read_in_processes_of_their_own(folder, monkeypatch):
@@ -360,8 +347,8 @@ def test_two_at_once_both_end_right(shop, open_code, tmp_path):
     second.refresh()
     first.refresh()
 
-    expected = anew(shop, tmp_path)
-    assert edges(first) == edges(second) == edges(open_code()) == expected
+    expected = edges_anew(shop, tmp_path)
+    assert edges(first.graph) == edges(second.graph) == edges(open_code().graph) == expected
 
 
 def test_threads_may_ask_at_once(shop, code):
@@ -401,7 +388,7 @@ def test_a_changed_go_mod_alone_leads_imports_elsewhere(folder, code, open_code)
     assert done.left_out == {"not code": 1}
     assert [edge.target for edge in before] == ["external:example.org/bank/coin.Toss"]
     assert [edge.target for edge in elsewhere.graph.callees("main.go::main")] == ["coin/coin.go::Toss"]
-    assert elsewhere.refresh().resolved == 0
+    assert elsewhere.refresh().affected == 0
 
 
 def test_the_first_change_of_a_process_reads_only_what_it_has_to_do_with(shop, database, code, open_code):
@@ -416,7 +403,7 @@ def test_the_first_change_of_a_process_reads_only_what_it_has_to_do_with(shop, d
     write(shop, page="import cart\n\n\ndef show():\n    cart.checkout()\n    print(1)\n")
     done = open_code().refresh()
 
-    assert (done.complete, done.parsed, done.resolved) == (True, 1, 1)
+    assert (done.complete, done.parsed, done.affected) == (True, 1, 1)
 
 
 def test_a_new_name_costs_only_the_files_that_have_that_very_word(shop, database, code, open_code):
@@ -445,7 +432,7 @@ def test_a_word_beside_a_letter_that_is_no_ascii_is_found(folder, code, tmp_path
     write(folder, till="class Till:\n    pass\n")
     code.refresh()
 
-    assert edges(code) == anew(folder, tmp_path)
+    assert edges(code.graph) == edges_anew(folder, tmp_path)
 
 
 def test_a_change_that_no_other_file_sees_reads_nobodys_imports(shop, database, code, open_code):
@@ -463,7 +450,7 @@ def test_a_change_that_no_other_file_sees_reads_nobodys_imports(shop, database, 
     write(shop, page="import cart\n\n\ndef show():\n    cart.checkout()\n    print(1)\n")
     done = open_code().refresh()
 
-    assert (done.complete, done.parsed, done.resolved) == (True, 1, 1)
+    assert (done.complete, done.parsed, done.affected) == (True, 1, 1)
 
 
 def test_a_process_that_runs_long_keeps_the_digest_new(
@@ -484,7 +471,7 @@ def test_a_process_that_runs_long_keeps_the_digest_new(
     later.refresh()
 
     assert len(unpack(stale)) == 1
-    assert edges(later) == anew(shop, tmp_path)
+    assert edges(later.graph) == edges_anew(shop, tmp_path)
 
 
 def test_a_digest_that_others_have_outrun_is_brought_up_to_date(shop, code, open_code, tmp_path):
@@ -498,21 +485,21 @@ def test_a_digest_that_others_have_outrun_is_brought_up_to_date(shop, code, open
     last = open_code()
     last.refresh()
 
-    assert edges(last) == anew(shop, tmp_path)
+    assert edges(last.graph) == edges_anew(shop, tmp_path)
 
 
-def test_what_another_process_removed_while_edges_were_resolved_is_parsed_again(shop, code, monkeypatch):
-    resolve = Builder._resolve
+def test_what_another_process_removed_during_a_refresh_is_parsed_again(shop, code, monkeypatch):
+    invalidate = Builder._invalidate
     attempts = []
 
-    def resolve_without_parses(self, fresh, gone, control):
-        resolved = resolve(self, fresh, gone, control)
+    def invalidate_without_parses(self, fresh, gone):
+        affected = invalidate(self, fresh, gone)
         if not attempts:
             self._database._connection.execute("DELETE FROM parses")
         attempts.append(len(fresh))
-        return resolved
+        return affected
 
-    monkeypatch.setattr(Builder, "_resolve", resolve_without_parses)
+    monkeypatch.setattr(Builder, "_invalidate", invalidate_without_parses)
 
     done = code.refresh()
 

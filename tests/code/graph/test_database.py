@@ -152,7 +152,7 @@ def missing(file):
 def test_a_damaged_file_is_made_anew(shop, database, open_code, damage):
     grow_old(shop)
     first = open_code()
-    expected = {path: node.edges for path, node in first.graph.nodes.items()}
+    expected = {path: first.graph.edges_of(path) for path in first.graph.paths}
     first.close()
     damage(database)
 
@@ -162,7 +162,7 @@ def test_a_damaged_file_is_made_anew(shop, database, open_code, damage):
     (shop / "extra.py").unlink()
     code.refresh()
 
-    assert {path: node.edges for path, node in code.graph.nodes.items()} == expected
+    assert {path: code.graph.edges_of(path) for path in code.graph.paths} == expected
 
 
 def test_what_does_not_depend_on_the_graph_survives_another_version_of_it(database, open_database):
@@ -242,7 +242,7 @@ def test_where_nothing_can_be_written_it_is_kept_in_memory(shop, tmp_path):
     first, second = code.refresh(), code.refresh()
 
     assert first.files == 3
-    assert second.resolved == 0
+    assert second.affected == 0
     assert code.graph.callers("money.py::total")
     code.close()
 

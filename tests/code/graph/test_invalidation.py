@@ -1,7 +1,7 @@
 """How far a change in one file reaches."""
 
 import pytest
-from sources import write
+from sources import edges, edges_anew, write
 
 from recollect.code.graph.build import Builder
 from recollect.code.graph.invalidation import changed_names
@@ -59,7 +59,7 @@ def test_a_change_reaches_those_who_see_it_only_through_others(folder, code):
 
     assert "base.py::Base.run" in before
     assert "base.py::Other.run" in {edge.target for edge in code.graph.callees("use.py::use")}
-    assert done.resolved == 3
+    assert done.affected == 3
 
 
 def test_a_new_name_that_nobody_says_costs_one_file(folder, code):
@@ -69,7 +69,7 @@ def test_a_new_name_that_nobody_says_costs_one_file(folder, code):
     text = (folder / "base.py").read_text()
     (folder / "base.py").write_text(text + "\n\ndef quite_new(): pass\n")
 
-    assert code.refresh().resolved == 1
+    assert code.refresh().affected == 1
 
 
 def test_a_change_that_touches_nearly_everyone_is_answered_by_resolving_all(folder, code):
@@ -83,7 +83,7 @@ def test_a_change_that_touches_nearly_everyone_is_answered_by_resolving_all(fold
     write(folder, base=base.replace("return A()", "return B()"))
     done = code.refresh()
 
-    assert done.resolved == 42
+    assert done.affected == 42
     assert {edge.target for edge in code.graph.callees("u7.py::u7")} == {"base.py::make", "base.py::B.run"}
 
 
@@ -119,7 +119,7 @@ def test_what_is_known_of_other_files_is_kept_only_while_it_is_true(
     (folder / "cart.py").write_text((folder / "cart.py").read_text().replace(old, new, 1))
     asked.refresh()
 
-    assert edges(asked.graph) == anew(folder, tmp_path)
+    assert edges(asked.graph) == edges_anew(folder, tmp_path)
 
 
 TWO = "class A:\n    def run(self): pass\n\nclass B:\n    def run(self): pass\n\n"
@@ -203,7 +203,7 @@ def test_a_change_reaches_everyone_whose_edges_are_different_then(
     asked = code if warm else open_code()
     asked.refresh()
 
-    assert edges(asked.graph) == anew(folder, tmp_path)
+    assert edges(asked.graph) == edges_anew(folder, tmp_path)
     assert edges(asked.graph)["use.py"] != old["use.py"]
 
 
@@ -219,10 +219,10 @@ def test_a_name_elsewhere_does_not_change_what_an_attribute_is(folder, code, tmp
     write(folder, other="def handler(): pass\n")
     code.refresh()
 
-    assert edges(code.graph) == anew(folder, tmp_path)
+    assert edges(code.graph) == edges_anew(folder, tmp_path)
 
 
-def test_what_was_cut_short_is_found_by_the_next_look(folder, code, tmp_path):
+def test_what_was_cut_short_is_found_by_the_next_look(folder, code, tmp_path, monkeypatch):
     chain(folder)
     code.refresh()
     (folder / "apart.py").write_text("def apart():\n    return 1\n")
@@ -230,23 +230,12 @@ def test_what_was_cut_short_is_found_by_the_next_look(folder, code, tmp_path):
     text = (folder / "middle.py").read_text()
     (folder / "middle.py").write_text(text.replace("Base", "Other"))
 
-    def interrupt(done, total):
+    def interrupt(self, *what):
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        code.refresh(progress=lambda done, total: interrupt(done, total) if done == 3 else None)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Builder, "_write_graph", interrupt)
+        code.refresh()
     code.refresh()
 
-    assert edges(code.graph) == anew(folder, tmp_path)
-
-
-def edges(graph):
-    return {path: set(node.edges) for path, node in graph.nodes.items()}
-
-
-def anew(root, tmp_path):
-    """The edges that a graph made from nothing has."""
-    built = Builder(root, tmp_path / "anew.db", None)
-    built.refresh()
-    built.close()
-    return edges(built.graph)
+    assert edges(code.graph) == edges_anew(folder, tmp_path)

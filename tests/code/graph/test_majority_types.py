@@ -5,9 +5,7 @@ from functools import partial
 
 import apsw
 import pytest
-from sources import write
-
-from recollect.code.graph.build import Builder
+from sources import ResolvedBuilder, edges, edges_anew, write
 
 TILL = "class Till:\n    def ring(self): pass\n\nclass Bell:\n    def ring(self): pass\n"
 GIVES = "from till import Till, Bell\n\ndef open(customer):\n    desk = Till()\n    desk.ring()\n"
@@ -26,16 +24,6 @@ def project(folder):
         apart="def apart(): pass\n",
     )
     return folder
-
-
-def all_edges(builder):
-    return {path: set(node.edges) for path, node in builder.graph.nodes.items()}
-
-
-def edges_anew(project, tmp_path):
-    anew = Builder(project, tmp_path / "anew.db", None)
-    anew.refresh()
-    return all_edges(anew)
 
 
 CHANGES = {
@@ -58,7 +46,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_an_election_that_turns_is_followed(project, tmp_path, change):
-    builder = Builder(project, tmp_path / "kept.db", None)
+    builder = ResolvedBuilder(project, tmp_path / "kept.db", None)
     builder.refresh()
 
     for name, text in change.items():
@@ -68,77 +56,77 @@ def test_an_election_that_turns_is_followed(project, tmp_path, change):
             write(project, **{name: text})
     builder.refresh()
 
-    assert all_edges(builder) == edges_anew(project, tmp_path)
+    assert edges(builder.graph) == edges_anew(project, tmp_path)
 
 
 def test_who_comes_later_does_not_believe_an_election_that_turned_meanwhile(project, tmp_path):
-    builder = Builder(project, tmp_path / "kept.db", None)
+    builder = ResolvedBuilder(project, tmp_path / "kept.db", None)
     builder.refresh()
     write(project, first=GIVES.replace("desk = Till()", "desk = customer"))
     builder.refresh()
 
-    later = Builder(project, tmp_path / "kept.db", None)
+    later = ResolvedBuilder(project, tmp_path / "kept.db", None)
     write(project, use="def use(desk):\n    desk.ring()\n    return desk\n")
     later.refresh()
 
-    assert all_edges(later) == edges_anew(project, tmp_path)
+    assert edges(later.graph) == edges_anew(project, tmp_path)
 
 
 def test_who_comes_later_knows_how_an_election_turned_in_files_that_did_not_change(project, tmp_path):
     write(project, first="from make import make\n\ndesk = make()\n")
-    builder = Builder(project, tmp_path / "kept.db", None)
+    builder = ResolvedBuilder(project, tmp_path / "kept.db", None)
     builder.refresh()
     write(project, make="from till import Till, Bell\n\ndef make():\n    return Bell()\n")
     builder.refresh()
 
-    later = Builder(project, tmp_path / "kept.db", None)
+    later = ResolvedBuilder(project, tmp_path / "kept.db", None)
     write(project, other="def other(desk):\n    desk.ring()\n")
     later.refresh()
 
-    assert all_edges(later) == edges_anew(project, tmp_path)
+    assert edges(later.graph) == edges_anew(project, tmp_path)
 
 
 def test_an_election_that_turned_in_a_refresh_that_was_stopped_is_followed_by_the_next(project, tmp_path):
     write(project, first="from make import make\n\ndesk = make()\n")
-    builder = Builder(project, tmp_path / "kept.db", None)
+    builder = ResolvedBuilder(project, tmp_path / "kept.db", None)
     builder.refresh()
     write(project, make="from till import Till, Bell\n\ndef make():\n    return Bell()\n")
 
     for patience in range(20):  # wherever it is stopped
         builder.refresh(stop=partial(next, iter([False] * patience), True))
 
-    assert all_edges(builder) == edges_anew(project, tmp_path)
+    assert edges(builder.graph) == edges_anew(project, tmp_path)
 
 
 def test_an_election_that_turns_later_is_followed_where_it_did_not_turn_at_first(project, tmp_path):
-    builder = Builder(project, tmp_path / "kept.db", None)
+    builder = ResolvedBuilder(project, tmp_path / "kept.db", None)
     builder.refresh()
     write(project, first=GIVES + "\ndesk = Till()\n")
     builder.refresh()
 
-    later = Builder(project, tmp_path / "kept.db", None)
+    later = ResolvedBuilder(project, tmp_path / "kept.db", None)
     write(project, first=GIVES.replace("Till()", "Bell()"))
     later.refresh()
 
-    assert all_edges(later) == edges_anew(project, tmp_path)
+    assert edges(later.graph) == edges_anew(project, tmp_path)
 
 
 def test_an_election_that_was_held_for_one_new_file_is_known_to_who_comes_later(project, tmp_path):
     (project / "use.py").unlink()
-    builder = Builder(project, tmp_path / "kept.db", None)
+    builder = ResolvedBuilder(project, tmp_path / "kept.db", None)
     builder.refresh()
     write(project, use="def use(desk):\n    desk.ring()\n")
     builder.refresh()
 
-    later = Builder(project, tmp_path / "kept.db", None)
+    later = ResolvedBuilder(project, tmp_path / "kept.db", None)
     write(project, first=GIVES.replace("Till()", "Bell()"))
     later.refresh()
 
-    assert all_edges(later) == edges_anew(project, tmp_path)
+    assert edges(later.graph) == edges_anew(project, tmp_path)
 
 
 def test_what_could_not_be_written_is_written_with_the_next_change(project, tmp_path):
-    builder = Builder(project, tmp_path / "kept.db", None)
+    builder = ResolvedBuilder(project, tmp_path / "kept.db", None)
     builder.refresh()
     write(project, till="class Counter: pass\n\n" + TILL, fresh="def fresh(): pass\n")
     with contextlib.closing(apsw.Connection(str(tmp_path / "kept.db"))) as other:
@@ -148,9 +136,9 @@ def test_what_could_not_be_written_is_written_with_the_next_change(project, tmp_
 
     write(project, apart="def apart(): return 1\n")
     builder.refresh()
-    later = Builder(project, tmp_path / "kept.db", None)
+    later = ResolvedBuilder(project, tmp_path / "kept.db", None)
 
-    assert all_edges(later) == all_edges(builder)
+    assert edges(later.graph) == edges(builder.graph)
 
 
 HORN = TILL + "\nclass Horn:\n    def ring(self): pass\n"
@@ -167,35 +155,35 @@ ELECTED = {
 @pytest.mark.parametrize(("before", "after"), ELECTED.values(), ids=ELECTED)
 def test_who_takes_a_receiver_for_a_class_hears_that_the_class(project, tmp_path, before, after):
     write(project, till=before)
-    builder = Builder(project, tmp_path / "kept.db", None)
+    builder = ResolvedBuilder(project, tmp_path / "kept.db", None)
     builder.refresh()
 
     write(project, till=after)
     builder.refresh()
 
-    assert all_edges(builder) == edges_anew(project, tmp_path)
+    assert edges(builder.graph) == edges_anew(project, tmp_path)
 
 
 def test_an_election_is_held_again_where_everything_was_imported_and_is_not_any_more(project, tmp_path):
     make = "from till import *\n\ndef make():\n    return Till()\n"
     write(project, first="from make import make\n\ndesk = make()\n", make=make)
-    builder = Builder(project, tmp_path / "kept.db", None)
+    builder = ResolvedBuilder(project, tmp_path / "kept.db", None)
     builder.refresh()
 
     write(project, make=make.replace("from till import *", "import till"))
     builder.refresh()
 
-    assert all_edges(builder) == edges_anew(project, tmp_path)
+    assert edges(builder.graph) == edges_anew(project, tmp_path)
 
 
 def test_a_class_that_went_and_comes_back_is_elected_again(project, tmp_path):
-    builder = Builder(project, tmp_path / "kept.db", None)
+    builder = ResolvedBuilder(project, tmp_path / "kept.db", None)
     builder.refresh()
-    before = all_edges(builder)
+    before = edges(builder.graph)
     (project / "till.py").unlink()
     builder.refresh()
 
     write(project, till=TILL)
     builder.refresh()
 
-    assert all_edges(builder) == before
+    assert edges(builder.graph) == before

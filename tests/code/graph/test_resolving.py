@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 from sources import write
@@ -11,7 +12,8 @@ from recollect.code.graph import invalidation, resolving, workers
 from recollect.code.graph.database import GraphDatabase, WriteFailed
 from recollect.code.graph.invalidation import LazyFacts
 from recollect.code.graph.parsing import parse_file
-from recollect.code.graph.resolving import resolve_files, stored_facts
+from recollect.code.graph.resolving import config_reader, resolve_files, stored_facts
+from recollect.code.languages.resolver import resolver_for
 from recollect.code.packing import ParsedFile, unpack_edges
 
 
@@ -48,17 +50,24 @@ def kept(folder, stored):
     return keys
 
 
-def unfolded(found):
+def new_resolver(folder, files, stored):
+    facts = LazyFacts(files, lambda path: stored_facts(stored, files[path]))
+    return resolver_for("python", facts, config_reader(folder))
+
+
+def resolved(folder, files, stored):
+    make = partial(new_resolver, folder, files, stored)
+    found = resolve_files("python", make, files, files, stored, folder)
     return {path: set(unpack_edges(edges)) for path, edges in found}
 
 
 @pytest.mark.parametrize("cores", [2, 3])
 def test_processes_find_the_same_edges(folder, files, stored, monkeypatch, cores):
-    here = unfolded(resolve_files("python", files, stored, folder))
+    here = resolved(folder, files, stored)
 
     monkeypatch.setattr(resolving, "MANY_FILES", 1)
     monkeypatch.setattr(workers, "cpu_count", lambda: cores)
-    beside = unfolded(resolve_files("python", files, stored, folder))
+    beside = resolved(folder, files, stored)
 
     assert here == beside
     assert {edge.rule for edge in here["m3.py"]} == {"written", "import", "vote"}
@@ -67,35 +76,43 @@ def test_processes_find_the_same_edges(folder, files, stored, monkeypatch, cores
 def test_what_processes_found_out_is_kept(folder, files, stored, monkeypatch):
     monkeypatch.setattr(resolving, "MANY_FILES", 1)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
-    kept = []
+    resolver = new_resolver(folder, files, stored)
 
-    dict(
-        resolve_files(
-            "python", files, stored, folder, keep=lambda digest, votes: kept.append((digest, votes))
-        )
-    )
+    dict(resolve_files("python", lambda: resolver, files, files, stored, folder))
 
-    ((digest, votes),) = kept
-    assert digest
-    assert votes == {"desk": ("till.py", 0)}
+    assert resolver.majority_types == {"desk": ("till.py", 0)}
+
+
+def test_only_the_wanted_files_are_resolved(folder, files, stored, monkeypatch):
+    everything = resolved(folder, files, stored)
+    monkeypatch.setattr(resolving, "MANY_FILES", 1)
+    monkeypatch.setattr(workers, "cpu_count", lambda: 2)
+    make = partial(new_resolver, folder, files, stored)
+
+    found = dict(resolve_files("python", make, ["m3.py", "m7.py", "m5.py"], files, stored, folder))
+
+    assert {path: set(unpack_edges(edges)) for path, edges in found.items()} == {
+        path: everything[path] for path in ("m3.py", "m5.py", "m7.py")
+    }
 
 
 def test_without_processes_all_is_resolved_here(folder, files, stored, monkeypatch):
-    here = unfolded(resolve_files("python", files, stored, folder))
+    here = resolved(folder, files, stored)
 
     monkeypatch.setattr(resolving, "MANY_FILES", 1)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     monkeypatch.setattr(sys, "executable", "/bin/false")
 
-    assert unfolded(resolve_files("python", files, stored, folder)) == here
+    assert resolved(folder, files, stored) == here
 
 
 def test_nothing_more_comes_once_it_is_stopped(folder, files, stored, monkeypatch):
     monkeypatch.setattr(resolving, "MANY_FILES", 1)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
+    make = partial(new_resolver, folder, files, stored)
     found = []
 
-    for path, _ in resolve_files("python", files, stored, folder, lambda: len(found) == 2):
+    for path, _ in resolve_files("python", make, files, files, stored, folder, lambda: len(found) == 2):
         found.append(path)
 
     assert len(found) == 2
@@ -112,7 +129,7 @@ STRANGE = {
 
 @pytest.mark.parametrize("program", STRANGE.values(), ids=STRANGE)
 def test_a_process_that_is_not_as_it_should_be_costs_no_edge(folder, files, stored, monkeypatch, program):
-    here = unfolded(resolve_files("python", files, stored, folder))
+    here = resolved(folder, files, stored)
     begun = []
 
     def started(module):
@@ -131,7 +148,7 @@ def test_a_process_that_is_not_as_it_should_be_costs_no_edge(folder, files, stor
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     monkeypatch.setattr(workers, "start_worker", started)
 
-    assert unfolded(resolve_files("python", files, stored, folder)) == here
+    assert resolved(folder, files, stored) == here
     assert all(each.returncode is not None and each.stdout.closed and each.stdin.closed for each in begun)
 
 
@@ -149,13 +166,11 @@ def test_the_order_of_files_turns_no_election(folder, stored):
     packed = kept(folder, stored)
     shuffled = dict(sorted(packed.items(), key=lambda item: (item[0][-4], item[0])))
 
-    assert unfolded(resolve_files("python", packed, stored, folder)) == unfolded(
-        resolve_files("python", shuffled, stored, folder)
-    )
+    assert resolved(folder, packed, stored) == resolved(folder, shuffled, stored)
 
 
 def test_few_facts_are_kept_at_once_and_the_edges_are_the_same(folder, files, stored, monkeypatch):
-    here = unfolded(resolve_files("python", files, stored, folder))
+    here = resolved(folder, files, stored)
     facts = LazyFacts(files, lambda path: stored_facts(stored, files[path]))
     seen = []
 
@@ -165,7 +180,7 @@ def test_few_facts_are_kept_at_once_and_the_edges_are_the_same(folder, files, st
         seen.append(len(facts._fetched.keys() | facts._older.keys()))
 
     assert max(seen) == 2
-    assert unfolded(resolve_files("python", files, stored, folder)) == here
+    assert resolved(folder, files, stored) == here
 
 
 def test_facts_that_are_used_again_and_again_are_fetched_once(monkeypatch):
@@ -199,7 +214,7 @@ def test_processes_read_the_facts_themselves(folder, files, stored, monkeypatch)
     send = workers.send_frame
     monkeypatch.setattr(workers, "send_frame", lambda pipe, frame: sent.append(frame) or send(pipe, frame))
 
-    dict(resolve_files("python", files, stored, folder))
+    resolved(folder, files, stored)
 
     assert len(sent) == 2  # the request and the digest
 
@@ -211,7 +226,7 @@ def parsed(database, key):
 def test_what_could_not_be_written_is_resolved_in_this_process(folder, files, stored, tmp_path, monkeypatch):
     monkeypatch.setattr(resolving, "MANY_FILES", 1)
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
-    here = unfolded(resolve_files("python", files, stored, folder))
+    here = resolved(folder, files, stored)
     full = GraphDatabase(tmp_path / "full.db", None)
     full.load()
     full._connection.execute(
@@ -222,5 +237,5 @@ def test_what_could_not_be_written_is_resolved_in_this_process(folder, files, st
         full.keep({key: parsed(stored, key) for key in files.values()}, 0)
 
     assert full.shared is None
-    assert unfolded(resolve_files("python", files, full, folder)) == here
+    assert resolved(folder, files, full) == here
     full.close()

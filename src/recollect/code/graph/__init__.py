@@ -8,9 +8,12 @@
 3. `scrub` removes secrets and the texts of literals from the facts.
 4. `invalidation` finds the files whose edges the change may affect: those that can see a name that is new, gone or
    different.
-5. `resolving` resolves the edges of these files, or of all if that is faster, with the resolver of their language
-   family.
-6. `database` stores records, facts and edges in one transaction, and a new `CodeGraph` replaces the old one.
+5. `database` stores records and facts in one transaction, and a new `CodeGraph` replaces the old one. The affected edges
+   are gone.
+
+`CodeGraph` asks `Builder.resolve` for the edges that it needs: of one file for what that file needs, and of all files for
+what leads to one. `resolving` finds them with the resolver of the language family, and they are stored. The daemon asks for
+all edges after each refresh.
 
 Modules:
 
@@ -31,7 +34,8 @@ What it promises:
 
 - The result does not depend on the path to it: after any sequence of changes, the edges are the same as those of a
   graph that is built from nothing.
-- A `CodeGraph` never changes, and any thread may use it. Several processes may refresh the same graph at the same time.
+- What a `CodeGraph` says never changes, and any thread may use it. Several processes may refresh the same graph at the same
+  time.
 - A refresh can be stopped at any time. What was parsed is kept, and the graph stays as it was.
 
 To change how a language is resolved, see `recollect.code.languages`; how far an edge is believed is in

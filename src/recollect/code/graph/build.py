@@ -1,13 +1,18 @@
-"""Update the graph: list the files, parse those that changed, and resolve the edges that are affected."""
+"""Update the graph: list the files, parse those that changed, and find out whose edges are affected.
+
+These are resolved when someone asks for them, and stored then.
+"""
 
 import contextlib
 import logging
 import os
+import threading
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import field, replace
+from functools import partial
 from pathlib import Path
 
 from recollect.code.facts import FileFacts
@@ -25,10 +30,10 @@ from recollect.code.graph.file_node import FileNode
 from recollect.code.graph.graph import CodeGraph
 from recollect.code.graph.invalidation import FamilyFiles, LazyFacts
 from recollect.code.graph.parsing import CRASHING, FileToParse, blob_hash, parse_files
-from recollect.code.graph.resolving import config_reader, resolve_files, stored_facts
-from recollect.code.languages.resolver import MajorityTypes, resolver_for
+from recollect.code.graph.resolving import MANY_FILES, config_reader, resolve_files, stored_facts
+from recollect.code.languages.resolver import MajorityTypes, Resolver, resolver_for
 from recollect.code.languages.table import CONFIG_FILES, FAMILY_OF, language_of
-from recollect.code.packing import ParsedFile, ShownParse, pack, pack_edges, unpack
+from recollect.code.packing import ParsedFile, ShownParse, pack, unpack
 from recollect.code.terms import word_hash
 from recollect.code.uncollected import uncollected
 from recollect.frozen import frozen
@@ -42,9 +47,7 @@ _ATTEMPTS = 5  # when other processes write at the same time
 _WRITTEN_AT_ONCE = 500  # parsed files written in one transaction
 _FEW_FILES = 20
 _MANY_CHANGED = 0.1  # of the files changed: resolving all is faster than finding the affected ones
-_MANY_AFFECTED = (
-    0.3  # of the files are affected: resolving all, in several processes, is faster than resolving these
-)
+_MANY_AFFECTED = 0.3  # of the files are affected: resolving all, in several processes, is as fast
 _HEAD = 128
 _HISTORY = "history"
 _LISTING = "listing"
@@ -64,7 +67,7 @@ class Refreshed:
 
     files: int  # in the graph
     parsed: int = 0
-    resolved: int = 0  # files whose edges were resolved
+    affected: int = 0  # files whose edges may be different, and are resolved when they are needed
     left_out: Mapping[str, int] = field(default_factory=dict)  # by reason
     seconds: float = 0.0
     complete: bool = True  # False if it was stopped: the graph is as before
@@ -75,10 +78,12 @@ class _Stopped(Exception):
 
 
 class Builder:
-    """Builds the graph of one project and keeps it up to date. Not thread-safe."""
+    """Builds the graph of one project and keeps it up to date. Thread-safe, because its graphs resolve edges in any thread."""
 
     def __init__(self, root: Path, database_path: Path, key: str | None) -> None:
         self._root = root
+        self._lock = threading.RLock()
+        self._damage = ""  # what could not be read when edges were resolved
         self._database = GraphDatabase(database_path, key)
         self._walk = FileListing()
         self._history: History | None = None
@@ -86,26 +91,27 @@ class Builder:
         self._load()
 
     def close(self) -> None:
-        self._database.close()
+        with self._lock:
+            self._database.close()
 
-    def refresh(
-        self, progress: Progress = lambda done, total: None, stop: Callable[[], bool] = lambda: False
-    ) -> Refreshed:
+    def refresh(self, progress: Progress | None = None, stop: Callable[[], bool] | None = None) -> Refreshed:
         """Update the graph. It costs what changed since the last refresh, in whichever process. Stopping keeps what was parsed."""
         began = time.perf_counter()
         for _ in range(_ATTEMPTS):
             try:
-                with uncollected():
+                with self._lock, uncollected():
                     done = self._refresh(_RefreshControl(progress, stop))
                 return replace(done, seconds=time.perf_counter() - began)
             except _Stopped:
                 break
             except ConcurrentUpdate:
-                self._load()
+                with self._lock:
+                    self._load()
             except (DamagedDatabase, zlib.error) as error:
                 logger.warning("the code graph cannot be read and is rebuilt: %s", error)
-                self._database.start_again()
-                self._load()
+                with self._lock:
+                    self._database.start_again()
+                    self._load()
         return Refreshed(len(self.graph.paths), seconds=time.perf_counter() - began, complete=False)
 
     @property
@@ -120,16 +126,18 @@ class Builder:
 
     def known_history(self) -> History | None:
         """Return the history as it was last read; None if it has not been read."""
-        if self._history is None:
-            with contextlib.suppress(DamagedDatabase, zlib.error):
-                note = self._database.lasting_note(_HISTORY, history_version())
-                self._history = History.unpacked(note) if note else None
-        return self._history
+        with self._lock:
+            if self._history is None:
+                with contextlib.suppress(DamagedDatabase, zlib.error):
+                    note = self._database.lasting_note(_HISTORY, history_version())
+                    self._history = History.unpacked(note) if note else None
+            return self._history
 
     def keep_history(self, history: History | None) -> None:
-        if history is not None and history is not self._history:
-            self._attempt(self._database.put_lasting_note, _HISTORY, history_version(), history.packed())
-        self._history = history
+        with self._lock:
+            if history is not None and history is not self._history:
+                self._attempt(self._database.put_lasting_note, _HISTORY, history_version(), history.packed())
+            self._history = history
 
     def _load(self) -> None:
         """Load the graph from the database without looking at the files."""
@@ -151,9 +159,12 @@ class Builder:
                     continue  # it is parsed again
                 nodes[path] = FileNode(path, record.language, record.blob, *parse, record.edges)
             self._records[path] = record
-        self.graph = CodeGraph(nodes)
+        self.graph = CodeGraph(nodes, self)
 
     def _refresh(self, control: "_RefreshControl") -> Refreshed:
+        if self._damage:
+            damage, self._damage = self._damage, ""
+            raise DamagedDatabase(damage)
         if self._database.newest() != self._database.generation:
             self._load()
         left_out: Counter[str] = Counter()
@@ -164,16 +175,16 @@ class Builder:
         if retimed:
             self._attempt(self._database.touch, retimed)
             self._records |= retimed
-        edges: dict[str, bytes] = {}
+        affected: set[str] = set()
         if fresh or gone:
             try:
-                edges, notes = self._resolve(fresh, gone, control)
-                self._write_graph(fresh, gone, edges, notes)
+                affected, notes = self._invalidate(fresh, gone)
+                self._write_graph(fresh, gone, affected, notes)
             except BaseException:
                 self._known.clear()  # it may know files that are not in the graph yet
                 raise
         left_out.update(record.left_out for record in self._records.values() if record.left_out)
-        return Refreshed(len(self.graph.paths), parsed, len(edges), dict(+left_out))
+        return Refreshed(len(self.graph.paths), parsed, len(affected), dict(+left_out))
 
     # Finding what changed
 
@@ -289,7 +300,7 @@ class Builder:
                 alike.setdefault(record.key if record.blob else path, []).append(path)
         alike_files = {paths[0]: paths for paths in alike.values()}
         wanted = [FileToParse(path, fresh[path].language, fresh[path].size) for path in alike_files]
-        control.expect(len(wanted) + len(fresh))
+        control.expect(len(wanted))
         unwritten: dict[ParseKey, ParsedFile] = {}
         for file, result in parse_files(self._root, wanted, control.stop):
             control.advance()
@@ -320,15 +331,12 @@ class Builder:
         except OSError:
             return b""
 
-    # Resolving
+    # Finding the edges that are affected
 
-    def _resolve(
-        self,
-        fresh: Mapping[str, FileRecord],
-        gone: Iterable[str],
-        control: "_RefreshControl",
-    ) -> tuple[dict[str, bytes], dict[str, bytes]]:
-        """Return the packed edges of all affected files, and the notes to store with them."""
+    def _invalidate(
+        self, fresh: Mapping[str, FileRecord], gone: Iterable[str]
+    ) -> tuple[set[str], dict[str, bytes]]:
+        """Return the files whose edges may be different now, and the notes to store with that."""
         new: dict[str, dict[str, ParseKey | None]] = {}
         for path in [*gone, *fresh]:
             for record, is_new in ((self._records.get(path), False), (fresh.get(path), True)):
@@ -340,54 +348,41 @@ class Builder:
             for family in set(map(FAMILY_OF.get, self._languages.values())):
                 if family:
                     new.setdefault(family, {})
-        edges: dict[str, bytes] = {}
+        affected: set[str] = set()
         notes: dict[str, bytes] = {}
         for family, changed in new.items():
-            for path, result in self._edges(family, changed, notes, control):
-                edges[path] = result
-                control.advance()
-        return edges, notes
+            affected |= self._invalidate_family(family, changed, notes)
+        return affected, notes
 
-    def _edges(
-        self,
-        family: str,
-        changed: Mapping[str, ParseKey | None],
-        notes: dict[str, bytes],
-        control: "_RefreshControl",
-    ) -> Iterator[tuple[str, bytes]]:
-        """Yield the packed edges of all affected files of the family. Adds what the resolver found out to `notes`."""
-        before = {
+    def _invalidate_family(
+        self, family: str, changed: Mapping[str, ParseKey | None], notes: dict[str, bytes]
+    ) -> set[str]:
+        """Return the files of the family whose edges may be different now. Adds what a later resolver needs to `notes`."""
+        before = self._recorded(family)
+        affected = self._affected(family, changed, before, notes)
+        if affected is None:
+            self._known.pop(family, None)
+            self._stale.pop(family, None)
+            notes[f"{_DIGEST} {family}"] = b""
+            notes[f"{_MAJORITY_TYPES} {family}"] = _NO_TYPES
+            return {path for path in before.keys() | changed if path not in changed or changed[path]}
+        resolver = self._known[family].resolver
+        notes[f"{_MAJORITY_TYPES} {family}"] = pack(resolver.majority_types)
+        if (stale := self._stale.get(family)) is not None:
+            stale |= changed.keys()
+            if len(stale) > _MOST_STALE:
+                self._keep_digest(family, resolver.digest(), notes)
+            else:
+                notes[f"{_STALE} {family}"] = pack(stale)
+        return affected
+
+    def _recorded(self, family: str) -> dict[str, FileRecord]:
+        """Return the files of the family that are in the graph."""
+        return {
             path: record
             for path, record in self._records.items()
             if record.left_out is None and FAMILY_OF.get(record.language) == family
         }
-        affected = self._affected(family, changed, before, notes)
-        if affected is None:
-            self._known.pop(family, None)
-            files = {path: record.key for path, record in before.items() if path not in changed}
-            files |= {path: key for path, key in changed.items() if key}
-            control.expect(len(files) - len(changed))
-
-            def keep(digest: bytes, majority_types: MajorityTypes) -> None:
-                self._keep_digest(family, digest, notes)
-                notes[f"{_MAJORITY_TYPES} {family}"] = pack(majority_types)
-
-            yield from resolve_files(family, files, self._database, self._root, control.stop, keep)
-            control.check()
-            return
-        resolver = self._known[family].resolver
-        control.expect(len(affected) - len(changed))
-        for path in sorted(affected):
-            control.check()
-            yield path, pack_edges(resolver.edges(path))
-        notes[f"{_MAJORITY_TYPES} {family}"] = pack(resolver.majority_types)
-        if (stale := self._stale.get(family)) is None:
-            return
-        stale |= changed.keys()
-        if len(stale) > _MOST_STALE:
-            self._keep_digest(family, resolver.digest(), notes)
-        else:
-            notes[f"{_STALE} {family}"] = pack(stale)
 
     def _keep_digest(self, family: str, digest: bytes, notes: dict[str, bytes]) -> None:
         """Store a digest of all files as they are in the graph from now on."""
@@ -403,20 +398,28 @@ class Builder:
         before: Mapping[str, FileRecord],
         notes: dict[str, bytes],
     ) -> set[str] | None:
-        """Return the affected files; None if there are so many that all may as well be resolved."""
-        if not changed or not before or len(changed) > max(_FEW_FILES, _MANY_CHANGED * len(before)):
+        """Return the affected files; None if there are so many that all may as well be resolved, or none is resolved yet."""
+        if not changed or len(changed) > max(_FEW_FILES, _MANY_CHANGED * len(before)):
             return None
-        if family not in self._known:
-            self._known[family] = self._family(family, before, notes)
+        if all(record.edges is None for record in before.values()):
+            return None
+        known = self._known_family(family, notes)
         affected: set[str] = set()
         for path, key in changed.items():
-            affected |= self._known[family].update(path, stored_facts(self._database, key) if key else None)
+            affected |= known.update(path, stored_facts(self._database, key) if key else None)
             if len(affected) > max(_FEW_FILES, _MANY_AFFECTED * len(before)):
                 return None
         return affected - {path for path, key in changed.items() if key is None}
 
-    def _family(self, name: str, records: Mapping[str, FileRecord], notes: dict[str, bytes]) -> FamilyFiles:
+    def _known_family(self, name: str, notes: dict[str, bytes]) -> FamilyFiles:
         """Return the family with the files as they were recorded. Adds its digest to `notes` if it is new."""
+        if name not in self._known:
+            self._known[name] = self._read_family(name, self._recorded(name), notes)
+        return self._known[name]
+
+    def _read_family(
+        self, name: str, records: Mapping[str, FileRecord], notes: dict[str, bytes]
+    ) -> FamilyFiles:
         files = LazyFacts(records, self._recorded_facts)
         stale: set[str] = unpack(self._note(_STALE, name) or _NO_FILES)
         digest = self._note(_DIGEST, name)
@@ -451,22 +454,26 @@ class Builder:
         self,
         fresh: Mapping[str, FileRecord],
         gone: Iterable[str],
-        edges: Mapping[str, bytes],
+        affected: Iterable[str],
         notes: Mapping[str, bytes],
     ) -> None:
         """Write to the database, and replace the graph by a new one: the old one stays as it is."""
         nodes = {path: node for path, node in self.graph.nodes.items() if path not in gone}
         parses = self._shown(fresh.values())
-        changed = {path: record._replace(edges=edges.get(path, b"")) for path, record in fresh.items()}
+        has_edges = FAMILY_OF.keys()
+        changed = {
+            path: record if record.language in has_edges else record._replace(edges=b"")
+            for path, record in fresh.items()
+        }
         for path, record in changed.items():
             if record.left_out is not None:
                 nodes.pop(path, None)
             else:
                 nodes[path] = FileNode(path, record.language, record.blob, *parses[record.key], record.edges)
-        for path, result in edges.items():
-            if path not in fresh and result != nodes[path].packed_edges:
-                nodes[path] = replace(nodes[path], packed_edges=result)
-                changed[path] = self._records[path]._replace(edges=result)
+        for path in affected:
+            if nodes[path].packed_edges is not None:
+                nodes[path] = replace(nodes[path], packed_edges=None)
+                changed[path] = self._records[path]._replace(edges=None)
         self._unwritten |= dict.fromkeys(gone) | changed
         self._unwritten_notes |= notes
         self._attempt(self._write)
@@ -474,7 +481,7 @@ class Builder:
             del self._records[path]
         self._records |= changed
         came = nodes.keys() - self.graph.nodes.keys()
-        self.graph = CodeGraph(dict(sorted(nodes.items())) if came else nodes)
+        self.graph = CodeGraph(dict(sorted(nodes.items())) if came else nodes, self)
 
     def _shown(self, records: Iterable[FileRecord]) -> dict[ParseKey, ShownParse]:
         """Return what the graph has of these files. Raise `ConcurrentUpdate` if another process has removed some of it."""
@@ -491,6 +498,81 @@ class Builder:
         )
         self._unwritten, self._unwritten_notes = {}, {}
 
+    # Resolving
+
+    def resolve(
+        self,
+        graph: CodeGraph,
+        paths: Collection[str],
+        progress: Progress | None,
+        stop: Callable[[], bool] | None,
+    ) -> bool:
+        """Resolve edges, and store them if the graph is the newest one; see `EdgeSource`."""
+        control = _RefreshControl(progress, stop)
+        with self._lock, uncollected():
+            try:
+                self._resolve(graph, graph.pending(paths), control)
+            except _Stopped:
+                return False
+            except (ConcurrentUpdate, DamagedDatabase, WriteFailed, zlib.error) as error:
+                pending = graph.pending(paths)
+                logger.warning("the edges of %d files cannot be resolved now: %s", len(pending), error)
+                if isinstance(error, DamagedDatabase | zlib.error):
+                    self._damage = str(error)  # the next refresh builds the graph anew
+                graph.add_edges(dict.fromkeys(pending, b""))
+            return True
+
+    def _resolve(self, graph: CodeGraph, paths: Collection[str], control: "_RefreshControl") -> None:
+        control.expect(len(paths))
+        is_newest = graph is self.graph and self._database.newest() == self._database.generation
+        edges: dict[str, bytes] = {}
+        notes: dict[str, bytes] = {}
+        for family in {FAMILY_OF[graph.language(path)] for path in paths}:
+            files = {
+                path: (node.blob, node.language)
+                for path, node in graph.nodes.items()
+                if FAMILY_OF.get(node.language) == family
+            }
+            wanted = [path for path in paths if path in files]
+            # Of an older graph, nothing is known but its files.
+            make = (
+                partial(self._known_resolver, family, notes)
+                if is_newest
+                else partial(self._resolver_of, family, files)
+            )
+            for path, packed in resolve_files(
+                family, make, wanted, files, self._database, self._root, control.stop
+            ):
+                edges[path] = packed
+                control.advance()
+            control.check()
+            if is_newest:
+                types = self._known[family].resolver.majority_types
+                notes[f"{_MAJORITY_TYPES} {family}"] = pack(types)
+                if len(wanted) >= MANY_FILES:
+                    del self._known[family]  # the facts that it keeps take much memory
+        graph.add_edges(edges)
+        if is_newest:
+            self._records |= {
+                path: self._records[path]._replace(edges=packed) for path, packed in edges.items()
+            }
+            self._store_edges(edges, notes)
+
+    def _known_resolver(self, family: str, notes: dict[str, bytes]) -> Resolver:
+        return self._known_family(family, notes).resolver
+
+    def _resolver_of(self, family: str, files: Mapping[str, ParseKey]) -> Resolver:
+        facts = LazyFacts(files, lambda path: stored_facts(self._database, files[path]))
+        return resolver_for(family, facts, config_reader(self._root))
+
+    def _store_edges(self, edges: Mapping[str, bytes], notes: Mapping[str, bytes]) -> None:
+        """Store edges, unless what they follow from is not stored, or another process has written: it resolves them again."""
+        with contextlib.suppress(ConcurrentUpdate):
+            if self._unwritten:
+                self._attempt(self._write)
+            if not self._unwritten:
+                self._attempt(self._database.put_edges, edges, notes)
+
     def _attempt(self, write: Callable[..., None], *what: object) -> None:
         """Write, or log why not: the next refresh finds or writes it again."""
         try:
@@ -506,9 +588,9 @@ def _today() -> int:
 class _RefreshControl:
     """The progress of a refresh, and the way to stop it."""
 
-    def __init__(self, progress: Progress, stop: Callable[[], bool]) -> None:
-        self._progress = progress
-        self.stop = stop
+    def __init__(self, progress: Progress | None, stop: Callable[[], bool] | None) -> None:
+        self._progress = progress or _no_progress
+        self.stop = stop or _never
         self._done = self._total = 0
 
     def expect(self, more: int) -> None:
@@ -521,3 +603,11 @@ class _RefreshControl:
     def check(self) -> None:
         if self.stop():
             raise _Stopped
+
+
+def _no_progress(done: int, total: int) -> None:
+    pass
+
+
+def _never() -> bool:
+    return False

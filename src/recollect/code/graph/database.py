@@ -53,7 +53,7 @@ CREATE TABLE files (
     mtime_ns INTEGER NOT NULL, -- 0 = look again
     left_out TEXT, -- why; NULL = it is in the graph
     checksum INTEGER NOT NULL, -- of edges
-    edges BLOB NOT NULL
+    edges BLOB -- NULL = not resolved yet
 ) WITHOUT ROWID;
 CREATE INDEX files_blob ON files (blob, language);
 CREATE TABLE notes (name TEXT PRIMARY KEY, checksum INTEGER NOT NULL, value BLOB NOT NULL);
@@ -90,7 +90,7 @@ class FileRecord(NamedTuple):
     size: int
     mtime_ns: int  # 0 = look again
     left_out: str | None = None  # the reason; None = it is in the graph
-    edges: bytes = b""
+    edges: bytes | None = None  # packed; None = not resolved yet
 
     @property
     def key(self) -> ParseKey:
@@ -196,7 +196,7 @@ class GraphDatabase:
             for path, blob, language, size, mtime_ns, left_out, checksum, edges in self._connection.execute(
                 "SELECT path, blob, language, size, mtime_ns, left_out, checksum, edges FROM files"
             ):
-                _prove(checksum, edges)
+                _prove(checksum, edges or b"")
                 files[path] = FileRecord(blob, language, size, mtime_ns, left_out, edges)
             for (
                 blob,
@@ -324,6 +324,19 @@ class GraphDatabase:
                     (record.size, record.mtime_ns, path, record.blob),
                 )
 
+    def put_edges(self, edges: Mapping[str, bytes], notes: Mapping[str, bytes]) -> None:
+        """Store the edges of recorded files, and the notes that are valid with them. Raises as `replace` does."""
+        with self._writing() as run:
+            self._begin_generation()
+            for name, value in notes.items():
+                run(_NOTE, (name, _checksum(value), value))
+            for path, packed in edges.items():
+                run(
+                    "UPDATE files SET checksum = ?, edges = ? WHERE path = ?",
+                    (_checksum(packed), packed, path),
+                )
+        self.generation += 1
+
     def replace(
         self,
         changed: Mapping[str, FileRecord],
@@ -336,12 +349,7 @@ class GraphDatabase:
         Raise `ConcurrentUpdate` if another process has done so since we loaded: what was resolved may be wrong by now.
         """
         with self._writing() as run:
-            run(
-                "UPDATE about SET generation = generation + 1 WHERE generation = ? AND version = ?",
-                (self.generation, _version()),
-            )
-            if not self._connection.changes():
-                raise ConcurrentUpdate
+            self._begin_generation()
             for name, value in notes.items():
                 run(_NOTE, (name, _checksum(value), value))
             left: set[ParseKey] = set()
@@ -350,7 +358,7 @@ class GraphDatabase:
             for path, record in changed.items():
                 run(
                     "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                    (path, *record[:-1], _checksum(record.edges), record.edges),
+                    (path, *record[:-1], _checksum(record.edges or b""), record.edges),
                 )
                 run("UPDATE parses SET unused_since = NULL WHERE blob = ? AND language = ?", record[:2])
             for key in left:
@@ -374,6 +382,14 @@ class GraphDatabase:
                 (MOST_UNUSED,),
             )
         self.generation += 1
+
+    def _begin_generation(self) -> None:
+        self._connection.execute(
+            "UPDATE about SET generation = generation + 1 WHERE generation = ? AND version = ?",
+            (self.generation, _version()),
+        )
+        if not self._connection.changes():
+            raise ConcurrentUpdate
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[Callable[..., apsw.Cursor]]:

@@ -1,4 +1,7 @@
-"""One file of the code graph. Its outline and edges stay packed until someone asks for them."""
+"""One file of the code graph. Its outline and edges stay packed until someone asks for them.
+
+Ask the graph for edges: those of a file that is new or affected by a change are resolved on first use.
+"""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,7 +20,7 @@ class FileNode:
     packed_outline: bytes = field(repr=False)
     terms: bytes = field(repr=False)
     names: DefinedNames = field(default=NO_NAMES, repr=False)
-    packed_edges: bytes = field(default=b"", repr=False)
+    packed_edges: bytes | None = field(default=None, repr=False)  # None = not resolved yet
 
     @cached_property
     def _outline(self) -> tuple[str, list[Definition]]:
@@ -50,6 +53,7 @@ class FileNode:
 
     @cached_property
     def edges(self) -> tuple[CodeEdge, ...]:
+        assert self.packed_edges is not None, f"the edges of {self.path} are not resolved"
         return unpack_edges(self.packed_edges)
 
     @cached_property

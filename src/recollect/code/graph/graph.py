@@ -2,8 +2,10 @@
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
+from typing import Protocol
 
 from recollect.code.facts import CLASS
 from recollect.code.graph.file_node import FileNode
@@ -28,11 +30,29 @@ Links = Mapping[str, Mapping[str, float]]
 _USED_AS = (CALLS, INHERITS, REFERENCES)  # how a class is used, in the order in which that is listed
 
 
-class CodeGraph:
-    """The graph at one moment. It never changes, any thread may use it, and indexes are built on first use."""
+class EdgeSource(Protocol):
+    """Resolves edges of a graph."""
 
-    def __init__(self, nodes: Mapping[str, FileNode]) -> None:
+    def resolve(
+        self,
+        graph: "CodeGraph",
+        paths: Collection[str],
+        progress: Callable[[int, int], None] | None,
+        stop: Callable[[], bool] | None,
+    ) -> bool:
+        """Give `add_edges` the edges of these files. Return False if `stop` returned True before that was done."""
+
+
+class CodeGraph:
+    """The graph at one moment. What it says never changes, any thread may use it, and indexes are built on first use.
+
+    So are edges: they follow from the files, and are resolved when someone asks for them. That takes milliseconds for the
+    edges that begin in a file, and as long as reading the files for those that lead to one, once: any file may have some.
+    """
+
+    def __init__(self, nodes: dict[str, FileNode], source: EdgeSource) -> None:
         self.nodes = nodes
+        self._source = source
 
     # Files
 
@@ -135,12 +155,47 @@ class CodeGraph:
 
     # Edges
 
+    def resolve(
+        self,
+        paths: Iterable[str] | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> bool:
+        """Resolve the edges that begin in these files, or in all, at once rather than file by file.
+
+        Return False if `stop` returned True before that was done.
+        """
+        pending = self.pending(self.nodes if paths is None else paths)
+        return not pending or self._source.resolve(self, pending, progress, stop)
+
+    def pending(self, paths: Iterable[str]) -> list[str]:
+        """Return those of these files whose edges are not resolved yet."""
+        return [path for path in paths if self.nodes[path].packed_edges is None]
+
+    def add_edges(self, edges: Mapping[str, bytes]) -> None:
+        """Take packed edges by path. For the source of edges only."""
+        for path, packed in edges.items():
+            self.nodes[path] = replace(self.nodes[path], packed_edges=packed)
+
+    def edges_of(self, path: str) -> tuple[CodeEdge, ...]:
+        """Return all edges that begin in a file, except to what it contains."""
+        return self._resolved(path).edges
+
+    def links_of(self, path: str) -> Mapping[str, float]:
+        """Return the summed confidence of the edges from a file to each other one."""
+        return self._resolved(path).links
+
+    def _resolved(self, path: str) -> FileNode:
+        self.resolve((path,))
+        return self.nodes[path]
+
     def edges_to(self, target: str, possible: bool = False) -> tuple[CodeEdge, ...]:
         """Return all edges to a symbol, a path, or something outside the project."""
         return _sure(self._incoming.get(target, ()), possible)
 
     @cached_property
     def _incoming(self) -> dict[str, list[CodeEdge]]:
+        self.resolve()
         incoming: dict[str, list[CodeEdge]] = {}
         for node in self.nodes.values():
             for edge in node.edges:
@@ -162,8 +217,8 @@ class CodeGraph:
 
     def callees(self, id: str, possible: bool = False) -> tuple[CodeEdge, ...]:
         """Return the calls in a symbol and in everything it contains."""
-        node = self.nodes.get(path_of(id))
-        edges = node.edges if node else ()
+        path = path_of(id)
+        edges = self.edges_of(path) if path in self.nodes else ()
         inside = (edge for edge in edges if edge.kind == CALLS and _within(edge.source, id))
         return _sure(inside, possible)
 
@@ -171,7 +226,7 @@ class CodeGraph:
         """Return one edge for each file or external package that this file needs: the import, or else the surest use."""
         return _one_each(
             (_target_of(edge), edge)
-            for edge in _sure(self.nodes[path].edges, possible)
+            for edge in _sure(self.edges_of(path), possible)
             if path_of(edge.target) != path
         )
 
@@ -188,6 +243,7 @@ class CodeGraph:
 
     def file_links(self) -> Links:
         """Return the summed confidence of the edges from each file to each other file."""
+        self.resolve()
         return {
             path: {to: weight for to, weight in node.links.items() if to in self.nodes}
             for path, node in self.nodes.items()

@@ -7,15 +7,14 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from recollect.code.facts import FileFacts
 from recollect.code.graph import workers
 from recollect.code.graph.database import ConcurrentUpdate, GraphDatabase, ParseKey
 from recollect.code.graph.invalidation import LazyFacts
-from recollect.code.languages.resolver import MajorityTypes, resolver_for
+from recollect.code.languages.resolver import MajorityTypes, Resolver, resolver_for
 from recollect.code.packing import pack_edges, unpack_facts
 
 MANY_FILES = 1000  # files; each process has to learn about all of them first
@@ -29,31 +28,30 @@ _Request = tuple[str, str, list[str], dict[str, ParseKey], tuple[str, str | None
 
 def resolve_files(
     family: str,
+    make_resolver: Callable[[], Resolver],
+    wanted: Iterable[str],
     files: Mapping[str, ParseKey],
     database: GraphDatabase,
     root: Path,
     stop: Callable[[], bool] = lambda: False,
-    keep: Callable[[bytes, MajorityTypes], None] = lambda digest, votes: None,
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the packed edges of each file, in any order, until `stop` returns True. Gives `keep` the digest and the majority types.
+    """Yield the packed edges of each `wanted` file, in any order, until `stop` returns True.
 
-    The facts are in the database, from which each process reads what it needs.
+    `make_resolver` returns one that knows all `files`, and gets to know the majority types that other processes find. The
+    facts are in the database, from which each process reads what it needs.
     """
-    shared = database.shared if len(files) >= MANY_FILES else None
-    own_share, *others = _shares(files, min(workers.cpu_count(), MOST_PROCESSES) if shared else 1)
+    paths = sorted(wanted)
+    shared = database.shared if len(paths) >= MANY_FILES else None
+    # What a new resolver has read last is still there when it is resolved.
+    *others, own_share = _shares(paths, min(workers.cpu_count(), MOST_PROCESSES) if shared else 1)
     processes = (
         [_ResolverProcess((str(root), family, share, dict(files), shared)) for share in others]
         if shared
         else []
     )
     try:
-        in_order = [
-            *chain.from_iterable(others),
-            *own_share,
-        ]  # what is read last is still there when it is resolved
-        facts = LazyFacts(in_order, lambda path: stored_facts(database, files[path]))
-        resolver = resolver_for(family, facts, config_reader(root))
-        digest = resolver.digest()
+        resolver = make_resolver()
+        digest = resolver.digest() if processes else b""
         for process in processes:
             process.digest.put(digest)
         for path in own_share:
@@ -75,8 +73,6 @@ def resolve_files(
         if stop():
             return
         yield path, pack_edges(resolver.edges(path))
-    if not stop():
-        keep(digest, resolver.majority_types)
 
 
 def stored_facts(database: GraphDatabase, key: ParseKey) -> FileFacts:
@@ -100,9 +96,8 @@ def config_reader(root: Path) -> Callable[[str], bytes | None]:
     return read
 
 
-def _shares(files: Mapping[str, ParseKey], count: int) -> list[list[str]]:
-    """Split the files into shares of similar size. Neighbours stay together, because they use the same other files."""
-    paths = sorted(files)
+def _shares(paths: list[str], count: int) -> list[list[str]]:
+    """Split sorted files into shares of similar size. Neighbours stay together, because they use the same other files."""
     return [paths[len(paths) * at // count : len(paths) * (at + 1) // count] for at in range(count)]
 
 

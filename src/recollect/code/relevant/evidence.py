@@ -55,6 +55,7 @@ def worth_showing(found: "Relevant", graph: "CodeGraph") -> tuple[FileToShow, ..
     ]
     roles = classify_files(graph.paths, ())
     tests = [path for path, (role, _) in roles.items() if role is FileRole.TESTS]
+    graph.resolve(tests)
     return tuple(
         FileToShow(hit.path, _names(symbols), _tests_of(hit.path, symbols, tests, found, graph))
         for hit in shown
@@ -86,18 +87,16 @@ def _tests_of(
     worth = {symbol.id: 1 / (1 + rank) for rank, symbol in enumerate(symbols)}
 
     def share(test: str) -> float:
-        links = graph.nodes[test].links
+        links = graph.links_of(test)
         return links.get(path, 0.0) / (sum(links.values()) or 1.0)
 
     def fit(test: str) -> float:
         return (_stem(path) in _stem(test)) + scores.get(test, 0.0)
 
     def use(test: str) -> float:
-        return max((worth.get(edge.target, 0.0) for edge in graph.nodes[test].edges), default=0.0)
+        return max((worth.get(edge.target, 0.0) for edge in graph.edges_of(test)), default=0.0)
 
-    likely = [
-        test for test in tests if test != path and (test in scores or graph.nodes[test].links.get(path))
-    ]
+    likely = [test for test in tests if test != path and (test in scores or graph.links_of(test).get(path))]
     likely = sorted(likely, key=lambda test: (fit(test), share(test)), reverse=True)[: w.TESTS_READ]
     order = {
         test: (fit(test) + used, share(test)) for test in likely if (used := use(test)) or share(test) > 0.0

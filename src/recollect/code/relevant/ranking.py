@@ -168,8 +168,10 @@ class Ranking:
     def _linked(self, scores: Scores) -> Scores:
         """Score what the best files need, by its share of all they need."""
         linked = self._zeros()
-        for number in top_scores(scores, w.BEST_FILES):
-            links = self._graph.nodes[self.paths[number]].links
+        best = top_scores(scores, w.BEST_FILES)
+        self._graph.resolve(self.paths[number] for number in best)
+        for number in best:
+            links = self._graph.links_of(self.paths[number])
             whole = sum(links.values()) + w.FEW_LINKS
             for path, weight in links.items():
                 if path in self._numbers:
@@ -191,8 +193,10 @@ class Ranking:
         called = self._zeros()
         hottest = sorted(heat, key=heat.__getitem__, reverse=True)[: w.CALLING_FUNCTIONS]
         shares = {id: (heat[id] / heat[hottest[0]]) ** 2 for id in hottest}
-        for path in dict.fromkeys(map(path_of, hottest)):
-            edges = (edge for edge in self._graph.nodes[path].edges if edge.source in shares)
+        paths = dict.fromkeys(map(path_of, hottest))
+        self._graph.resolve(paths)
+        for path in paths:
+            edges = (edge for edge in self._graph.edges_of(path) if edge.source in shares)
             for edge in edges:
                 target = path_of(edge.target)
                 if target != path and target in self._numbers and edge.confidence >= POSSIBLE:

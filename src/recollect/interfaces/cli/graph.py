@@ -60,6 +60,14 @@ def _refreshed(cli: CliContext) -> CodeGraph:
     return cli.engine.code.graph
 
 
+def _resolved(cli: CliContext) -> CodeGraph:
+    """Return the graph with all edges: only those that begin in a file are quick to find."""
+    graph = _refreshed(cli)
+    with output.progress_of_total("Finding who uses what") as progress:
+        graph.resolve(progress=progress)
+    return graph
+
+
 def _file_path(cli: CliContext, graph: CodeGraph, name: str) -> str:
     """Return the path in the graph for a name relative to the current folder or the root, or the end of a path."""
     with contextlib.suppress(ValueError, OSError, RuntimeError):
@@ -116,7 +124,7 @@ def _signature(symbol: Symbol) -> str:
 @rendered()
 def symbol(cli: CliContext, name: str, limit: int | None) -> CommandResult:
     """Find the definitions of NAME: functions, classes, variables."""
-    graph = _refreshed(cli)
+    graph = _resolved(cli)
     symbols = graph.symbols_named(name)
 
     def text() -> None:
@@ -147,7 +155,7 @@ def callers(
     cli: CliContext, name: str, sites: bool, possible: bool, code: bool, limit: int | None
 ) -> CommandResult:
     """List what calls NAME; of a class, also what inherits or names it."""
-    graph = _refreshed(cli)
+    graph = _resolved(cli)
     symbols = graph.symbols_named(name)
     edges = [edge for symbol in symbols for edge in graph.callers(symbol.id, possible)]
     if sites:
@@ -187,7 +195,7 @@ def deps(
     cli: CliContext, path: str, reverse: bool, possible: bool, code: bool, limit: int | None
 ) -> CommandResult:
     """List the files and packages that FILE depends on."""
-    graph = _refreshed(cli)
+    graph = _resolved(cli) if reverse else _refreshed(cli)
     path = _file_path(cli, graph, path)
     edges = graph.dependents(path, possible) if reverse else graph.dependencies(path, possible)
     empty = "No dependents found." if reverse else "No dependencies found."
@@ -267,7 +275,7 @@ def _print_left_off(number: int, limit: int) -> None:
 @rendered()
 def impact(cli: CliContext, path: str, possible: bool, limit: int | None) -> CommandResult:
     """List what may break when FILE changes, most likely first."""
-    graph = _refreshed(cli)
+    graph = _resolved(cli)
     path = _file_path(cli, graph, path)
     reached = graph.impact(path, possible)
 

@@ -134,11 +134,13 @@ class _InitReport:
 def _read_code(engine: "Engine") -> tuple[dict[str, Any], str, str]:
     with output.progress_of_total("Reading the code") as progress:
         done = engine.code.refresh(progress)
-    engine.code.read_history()
     graph = engine.code.graph
+    with output.progress_of_total("Finding who uses what") as progress:
+        graph.resolve(progress=progress)
+    engine.code.read_history()
     languages = Counter(graph.language(path) for path in graph.paths)
     symbols = sum(len(graph.outline(path)) for path in graph.paths)
-    edges = sum(len(node.edges) for node in graph.nodes.values())
+    edges = sum(len(graph.edges_of(path)) for path in graph.paths)
     value = {
         "files": done.files,
         "parsed": done.parsed,
