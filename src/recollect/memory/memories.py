@@ -80,6 +80,9 @@ class Memories:
             return self.get(name)
         except MemoryNotFound:
             matches = [memory_id for memory_id, _ in self._store.match(self._context.view(), name, 5)]
+            if m.looks_like_id(name):  # its parts, such as a 7, match memories that do not have it
+                named = self._store.get_many(matches)
+                matches = [found for found in matches if name in named[found].content.lower()]
             if len(matches) == 1:
                 return self._store.get(matches[0])
             if matches:

@@ -18,6 +18,8 @@ _id_lock = threading.Lock()
 _last_ids = {True: 0, False: 0}  # of times that were given, and of this machine's clock
 _RANDOM_BITS = 45
 LONGEST_ID = 64  # characters of a name that may be an id: longer ones are not looked for
+_ID_LENGTH = 18
+_LIKE_AN_ID = re.compile(rf"(?=.*[0-9].*[0-9])(?=.*[a-z])[{_ALPHABET}]{{{_ID_LENGTH}}}")
 
 
 def new_id(now: datetime | None = None) -> str:
@@ -30,6 +32,11 @@ def new_id(now: datetime | None = None) -> str:
             candidate = last + 1 + int.from_bytes(os.urandom(2))
         _last_ids[now is not None] = candidate
     return "".join(_ALPHABET[(candidate >> shift) & 31] for shift in range(85, -1, -5))
+
+
+def looks_like_id(name: str) -> bool:
+    """Tell whether a name can only be an id, if perhaps one of nothing: no word of 18 characters has two digits."""
+    return _LIKE_AN_ID.fullmatch(name) is not None
 
 
 def fingerprint(text: str) -> str:

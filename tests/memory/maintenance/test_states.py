@@ -149,6 +149,16 @@ def test_a_keyword_of_several_memories_is_ambiguous_and_forgets_none(engine):
     assert len(engine.list()) == 2
 
 
+def test_the_id_of_nothing_is_no_keyword_for_a_memory_that_has_one_of_its_digits(engine):
+    engine.remember("There are 7 shards")
+
+    for unknown in ("1m7qwahwkmy300yzzz", "1m7qwahwmyvpygszzz"):
+        with pytest.raises(MemoryNotFound):
+            engine.forget(unknown)
+
+    assert len(engine.list()) == 1
+
+
 def test_pin_turns_over_and_can_be_set(engine):
     receipt = engine.remember("Never deploy on Friday")
 
