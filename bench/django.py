@@ -12,7 +12,8 @@ each counts. "full" is what `Codebase.refresh` does, after which files can be fo
 history read and the edges of the best files resolved; "edges" resolves all others, which callers and the map need. The map is
 made through aider's `RepoMap`, of all files that git knows, with 1,024 tokens and a count of tokens that costs nothing; "change"
 is a line more in one file and the map made again by the same process. Ours is the same line, `Codebase.refresh`, and all edges
-resolved. ctags has no such thing: it is started again.
+resolved. ctags has no such thing: it is started again. The map ranks files by the names that they share, without resolving what
+a name means: that is more than "full" and less than "full" and "edges", so that both are compared.
 """
 
 import json
@@ -45,6 +46,7 @@ TARGETS = {
     "first_question_cpu_s": 0.5,
     "relevant_ms": 150.0,
     "aider_cold_times": 3.0,
+    "aider_cold_times_with_edges": 3.0,
     "aider_change_times": 40.0,
 }
 LARGE_TARGETS = TARGETS | {
@@ -95,6 +97,7 @@ def _summary(figures: dict[str, Any]) -> dict[str, float]:
     }
     if "skipped" not in aider:
         summary["aider_cold_times"] = aider["cold_cpu_s"] / full["cpu_s"]
+        summary["aider_cold_times_with_edges"] = aider["cold_cpu_s"] / summary["full_and_edges_cpu_s"]
         summary["aider_change_times"] = aider["change_cpu_s"] / change["change_cpu_s"]
     return summary
 
@@ -111,7 +114,7 @@ def show(figures: dict[str, Any]) -> None:
         target = (TARGETS if figures["repository"] == DJANGO else LARGE_TARGETS)[name]
         at_least = name.startswith("aider")
         good = value >= target if at_least else value <= target
-        print(f"{name:20} {value:8.2f}  {'≥' if at_least else '≤'} {target:g}  {'ok' if good else 'MISSED'}")
+        print(f"{name:27} {value:8.2f}  {'≥' if at_least else '≤'} {target:g}  {'ok' if good else 'MISSED'}")
 
 
 # one process each
@@ -125,7 +128,11 @@ def _measured(command: list[str]) -> dict[str, Any]:
     """What it printed as JSON, and what it cost."""
     begun = time.perf_counter()
     before = os.times()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    # Modules are compiled once, as they are when a package is installed.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+    )
     peak = 0.0
     watching = threading.Event()
 
@@ -348,7 +355,10 @@ def _aider(root: Path, changed: str) -> dict[str, Any]:
     python = os.environ.get("RECOLLECT_BENCH_AIDER")
     if not python:
         return {"skipped": "RECOLLECT_BENCH_AIDER names no Python with aider-chat"}
-    return _measured([python, "-c", _AIDER, str(root), changed])
+    try:
+        return _measured([python, "-c", _AIDER, str(root), changed])
+    except SystemExit:
+        return {"skipped": "it failed"}  # or was stopped: of 24,000 files, its map takes more than 11 GB
 
 
 STEPS = {

@@ -7,7 +7,7 @@
 The oracle is basedpyright (a fork of pyright), asked by the language server protocol. Python's own `ast` finds every
 call and every attribute that is read inside a function; the server says where what is called is defined. That makes an
 edge from the function around it to the function there; calling a class is calling its `__init__`, calling an object its
-class's `__call__`. Attributes count where
+class's `__call__`, also if a property returns it, and `type(x)(…)` is calling the class of `x`. Attributes count where
 they lead to a property. Calls in decorators, in defaults and in the bases of a class belong to the function around the
 definition. Only functions of the package itself count, on both sides. Of our edges those count that are
 shown by default. The server's answers take minutes, and are kept in bench/out by commit; all differences are in
@@ -121,6 +121,7 @@ class Site(NamedTuple):
     line: int  # from 0
     column: int  # in UTF-16 units, as the protocol counts
     called: bool
+    of_type: bool = False  # what is called is the type of it
 
 
 class Source(ast.NodeVisitor):
@@ -159,6 +160,9 @@ class Source(ast.NodeVisitor):
     def visit_Call(self, node: ast.Call) -> None:
         if self._function and isinstance(node.func, ast.Name | ast.Attribute):
             self.sites.append(self._site(node.func, called=True))
+        match node.func:
+            case ast.Call(ast.Name("type"), [ast.Name() | ast.Attribute() as value], []) if self._function:
+                self.sites.append(self._site(value, called=True)._replace(of_type=True))
         self.generic_visit(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
@@ -211,8 +215,15 @@ def asked(root: Path, package: str, server: str) -> Calls:
 
 
 def _targets(oracle: "Server", sources: dict[str, Source], path: str, site: Site) -> Iterator[str]:
+    if site.of_type:
+        for there, target in oracle.defined("typeDefinition", sources, path, site):
+            yield from _method(oracle, sources, there, target)
+        return
     defined = oracle.defined("definition", sources, path, site)
     for there, target in defined:
+        if site.called and target in sources[there].properties:
+            for place, name in oracle.defined("typeDefinition", sources, path, site):
+                yield from _method(oracle, sources, place, name, "__call__")
         if site.called and target in sources[there].classes:
             yield from _method(oracle, sources, there, target)
         elif site.called or target in sources[there].properties:

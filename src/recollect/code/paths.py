@@ -20,8 +20,9 @@ class FileRole(StrEnum):
 
 _FOLDERS = {
     FileRole.TESTS: "test tests spec specs __tests__ e2e testsuite testdata fixtures __fixtures__ js_tests integration-tests test-d test-dts",
-    FileRole.DOCS: "doc docs documentation website site man",
-    FileRole.EXAMPLES: "example examples sample samples demo demos playground playgrounds tutorial tutorials cookbook",
+    FileRole.DOCS: "doc docs documentation website site man docs_src docs-src doc_src docs_source docs-source",
+    FileRole.EXAMPLES: "example examples sample samples demo demos playground playgrounds tutorial tutorials cookbook"
+    " docs_examples docs-examples doc_examples snippets",
     FileRole.TOOLING: "scripts script tools hack support extra extras contrib bench benches benchmark benchmarks benchsuite perf performance pkg packaging"
     " ci fuzz ops deploy docker patches build-tools devtools",
     FileRole.CI: ".github .circleci .gitlab .forgejo .builds .buildkite",
@@ -36,7 +37,7 @@ _TEST_NAME = re.compile(
 _TEST_ENDING = re.compile(r"\.(test|spec|test-d)\.\w+$|^tests?\.(?:rs|c|cc|cpp)$|_test\.go$")
 _TEST_SCRIPT = re.compile(r"tests?\.[cm]?[jt]sx?")  # beside the manifest, where it starts the tests
 _TEST_FOLDER = re.compile(
-    r"tests?[-_](?:helpers?|utils?|support|fixtures?|files?|data|suite)|(?:integration|unit|functional|acceptance|e2e)[-_]tests?"
+    r"tests?[-_](?:helpers?|utils?|support|fixtures?|files?|data|suite)|(?:integration|functional|acceptance|e2e)[-_]tests?|unit[-_]?tests?"
 )
 _TEST_PROJECT = re.compile(
     r".+\.(?:Unit|Integration|Functional|Acceptance)?Tests?(?:\.\w+)?|(?:Unit|Integration|Functional|Acceptance)Tests?"
@@ -47,6 +48,7 @@ _EXAMPLE_PACKAGE = re.compile(
     r"(?:examples?|samples?|demos?)[.-].+|.+[.-](?:examples?|samples?|demos?|playgrounds?)(?:\..+)?",
     re.IGNORECASE,
 )
+_EXAMPLE_FILE = re.compile(r"(?:examples?|demos?|bench(?:marks?)?)(?:[-_].+)?\.\w+$")  # beside the manifest
 _BENCH_PACKAGE = re.compile(r"(?:.+[.-])?bench(?:marks?)?", re.IGNORECASE)
 _CONTAINERS = frozenset(
     "packages crates apps modules libs projects src".split()
@@ -120,7 +122,7 @@ def classify_files(paths: Iterable[str], packages: Collection[str]) -> dict[str,
         for path, folder in zip(paths, folders, strict=True)
         if is_code(path)
     }
-    test_folders = _test_folders(code.values())
+    test_folders = _test_folders(code.values()) | _cucumber_folders(paths)
     code_folders = _code_despite_name(paths, code.values())
     # A folder decides for all files in it: a large project has many more files than folders.
     decided: dict[tuple[str, bool], tuple[FileRole, str] | None] = {}
@@ -131,7 +133,7 @@ def classify_files(paths: Iterable[str], packages: Collection[str]) -> dict[str,
             decided[key] = _role_by_folder(*key, packages, test_folders, code_folders)
         role = decided[key]
         if role is _UNDECIDED:
-            if path not in code:
+            if path not in code or (not folder and _EXAMPLE_FILE.match(path)):
                 continue
             role = (FileRole.TESTS, folder) if code[path][1] else (FileRole.CODE, "")
         if role:
@@ -219,6 +221,15 @@ def package_of(path: str, packages: Collection[str]) -> str:
 
 def _prefixes(folders: Sequence[str]) -> list[str]:
     return ["/".join(folders[: end + 1]) for end in range(len(folders))]
+
+
+def _cucumber_folders(paths: Iterable[str]) -> set[str]:
+    """Return folders called `features` that have Cucumber's descriptions: all code in them is for tests."""
+    return {
+        f"{path.rpartition('features/')[0]}features"
+        for path in paths
+        if path.endswith(".feature") and "/features/" in f"/{path}"
+    }
 
 
 def _test_folders(code: Iterable[tuple[str, bool]]) -> set[str]:

@@ -15,7 +15,7 @@ from collections import Counter
 import pytest
 from sources import edges, edges_anew, grow_old, write
 
-from recollect.code.graph import build, parsing, workers
+from recollect.code.graph import build, parsing, scrub, workers
 from recollect.code.graph.build import Builder
 from recollect.code.graph.parsing import FileToParse, parse_files
 from recollect.code.packing import unpack
@@ -440,8 +440,8 @@ def test_a_change_that_no_other_file_sees_reads_nobodys_imports(shop, database, 
     code.close()
     with contextlib.closing(sqlite3.connect(database)) as connection, connection:
         ((digest,),) = connection.execute("SELECT value FROM notes WHERE name = 'digest python'")
-        names, given, _ = marshal.loads(digest)
-        damaged = marshal.dumps((names, given, b"no imports"))
+        *names, _ = marshal.loads(digest)
+        damaged = marshal.dumps((*names, b"no imports"))
         connection.execute(
             "UPDATE notes SET value = ?, checksum = ? WHERE name = 'digest python'",
             (damaged, zlib.crc32(damaged)),
@@ -451,6 +451,18 @@ def test_a_change_that_no_other_file_sees_reads_nobodys_imports(shop, database, 
     done = open_code().refresh()
 
     assert (done.complete, done.parsed, done.affected) == (True, 1, 1)
+
+
+def test_a_changed_file_is_searched_for_new_secrets_only(shop, code, monkeypatch):
+    write(shop, page='def show():\n    """Needs key 1."""\n\n\ndef pay():\n    """Needs key 2."""\n')
+    code.refresh()
+    searched = []
+    monkeypatch.setattr(scrub, "_redacted", lambda texts: searched.extend(texts) or {})
+
+    write(shop, page='def show():\n    """Needs key 1."""\n\n\ndef pay():\n    """Needs key 3."""\n')
+    code.refresh()
+
+    assert searched == ["Needs key 3."]
 
 
 def test_a_process_that_runs_long_keeps_the_digest_new(

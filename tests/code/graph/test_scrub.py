@@ -127,6 +127,21 @@ def test_what_is_a_lifetime_and_no_literal_stays():
     assert scrub_secrets(FileFacts("rust", [get])).definitions == [get]
 
 
+def test_a_secret_is_found_beside_what_was_searched_before():
+    doc = Definition("call", "function", 1, 2, doc="Ask with a token.")
+    before = scrub_secrets(FileFacts("python", [doc], doc=f"Uses {GITHUB}."))
+
+    facts = scrub_secrets(
+        FileFacts("python", [doc, doc._replace(doc=f"Uses {AWS}.")], doc=f"Uses {GITHUB}."), before
+    )
+
+    assert GITHUB not in facts.doc
+    assert [definition.doc for definition in facts.definitions] == [
+        doc.doc,
+        "Uses [REDACTED: aws-key].",
+    ]
+
+
 def test_a_definition_that_is_called_like_a_secret_keeps_its_place():
     inner = Definition("inner", "function", 2, 2, scope=0)
     facts = FileFacts("json", [Definition(AWS, "variable", 1, 2), inner])

@@ -19,6 +19,24 @@ def bound(facts):
     return {(binding.name, binding.value, binding.annotated) for binding in facts.bindings}
 
 
+def test_a_name_is_the_class_that_isinstance_says_where_it_says_so():
+    facts = read(
+        """
+        def show(x):
+            x.hide()
+            if isinstance(x, (Page, Leaf)):
+                x.show()
+                x()
+                if isinstance(x, str):
+                    x.strip()
+        """
+    )
+
+    assert {entry.chain for entry in facts.references if entry.kind == "calls"} == {
+        "isinstance", "x.hide", "Page().show", "Leaf().show", "Page()", "Leaf()", "str().strip",
+    }  # fmt: skip
+
+
 def test_definitions_stand_in_their_scopes_with_all_that_is_written_about_them():
     facts = read(
         '''
@@ -184,8 +202,6 @@ def test_bindings_tell_what_names_are_given():
         ("http", "session().__aenter__()", False),
         ("row", "table.rows().__iter__()[]", False),
         ("found", "find()", False),
-        ("given", "Page()", False),
-        ("given", "Leaf()", False),
         ("shop", "Shop", True),
         ("return", "self.app", False),
     }

@@ -661,6 +661,13 @@ def test_files_that_come_and_go_leave_the_index_of_a_new_project():
         "    if isinstance(x, Till):\n        return\n    x.close()",
         "    assert not isinstance(x, Till)\n    x.close()",
         "    if x and isinstance(x, (Till, int)):\n        raise KeyError\n    x.close()",
+        "    if isinstance(x, Till):\n        print(x)\n    x.close()",
+        "    if isinstance(x, Till):\n        print(x)\n    else:\n        x.close()",
+        "    if isinstance(x, Till):\n        x = Shelf()\n        x.close()",
+        "    if isinstance(x, Till) or x.close():\n        return",
+        "    if isinstance(x, TILLS):\n        x.close()",
+        "    match x:\n        case [Till()]:\n            x.close()",
+        "    match x:\n        case Till() as y:\n            pass\n        case _:\n            x.close()",
     ],
 )
 def test_a_name_is_no_object_of_a_class_where_isinstance_says_no(body):
@@ -680,6 +687,18 @@ def test_a_name_is_no_object_of_a_class_where_isinstance_says_no(body):
         "    if not isinstance(x, Till):\n        print()\n    else:\n        x.close()",
         "    assert isinstance(x, Till)\n    x.close()",
         "    return isinstance(x, Till) and x.close()",
+        "    return x.close() if isinstance(x, Till) else None",
+        "    return not isinstance(x, Till) or x.close()",
+        "    return [y.close() for y in x if isinstance(y, Till)]",
+        "    while isinstance(x, Till):\n        x.close()",
+        "    if isinstance(x, (Till, str)):\n        x.close()",
+        "    if isinstance(x, Till | None):\n        x.close()",
+        "    if isinstance(x, Till) or isinstance(x, str):\n        x.close()",
+        "    if isinstance(x.till, Till):\n        x.till.close()",
+        "    import shop\n    if isinstance(x, shop.Till):\n        x.close()",
+        "    match x:\n        case str() | Till(open=True) if x.close():\n            return",
+        "    match x.till:\n        case Till():\n            x.till.close()",
+        "    if isinstance(x, Till):\n        x = x.close()",
     ],
 )
 def test_a_name_is_an_object_of_a_class_where_isinstance_says_yes(body):
@@ -704,3 +723,17 @@ def test_calling_what_a_property_returns_calls_both():
     found = {(source, target) for source, target, _ in calls({"app.py": source})}
 
     assert {("Shop.run", "app.py::Shop.till"), ("Shop.run", "app.py::Till.__call__")} <= found
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    tills = [Till(), Till()]\n    tills[0].close()",
+        "    tills = [Till() for _ in x]\n    for till in tills:\n        till.close()",
+        "    tills = {Till(), Shelf()}\n    for till in tills:\n        till.close()",
+    ],
+)
+def test_the_elements_of_a_list_are_objects_of_its_classes(body):
+    source = f"from shop import Till\nclass Shelf: ...\ndef run(x):\n{body}"
+
+    assert ("run", "shop.py::Till.close", "type") in calls({"shop.py": SHOP, "app.py": source})

@@ -406,6 +406,7 @@ def test_a_link_of_rust_is_read_without_its_brackets():
     "doc",
     [
         "Shop namespace.",
+        "Available on Vcpkg, Conan and build2.",
         "Beta: expect breaking changes.",
         "Graphs are available at",
         "Starting with version 1.0.0 the shop follows semantic versions.",
@@ -684,3 +685,40 @@ def test_projects_named_for_samples_are_no_modules_of_code():
 
     assert roles["src/Sample.Web/Page.cs"][0] is FileRole.EXAMPLES
     assert roles["src/Shop/Till.cs"][0] is FileRole.CODE
+
+
+def test_code_of_documents_and_of_cucumber_is_no_module_of_code():
+    files = {
+        "shop/till.py": code(9),
+        "docs_src/options/first.py": code(9),
+        "features/pay.feature": "Feature: Pay\n",
+        "features/pay_steps.rb": code(9),
+    }
+
+    found = scan(scan_input(files))
+
+    assert [module.name for module in found.modules if module.kind is FileRole.CODE] == ["shop"]
+
+
+def test_files_of_examples_and_unit_tests_are_no_modules_of_code():
+    files = {
+        "package.json": "{}",
+        "shop.js": code(9),
+        "example.js": code(9),
+        "example-till.js": code(9),
+        "benchmark.js": code(9),
+    }
+    found = scan(scan_input({**files, "unittests/till.js": code(9)}))
+
+    assert [
+        file for module in found.modules if module.kind is FileRole.CODE for file in module.core_files
+    ] == ["shop.js"]
+
+
+def test_a_long_comment_of_a_go_package_is_read_from_its_beginning():
+    doc = "// Package till counts money.\n//\n" + "// Its details follow.\n" * 300
+    found = modules(
+        {"go.mod": "module shop\n", "till/doc.go": f"{doc}package till\n", "till/till.go": code(9)}
+    )
+
+    assert found["till"].description == "Package till counts money."

@@ -105,7 +105,7 @@ PROJECTS = {
     ),
     "ruby": (
         {
-            "Gemfile": "gem 'rspec'\n",
+            "Gemfile": "gem 'rspec'\ngem 'rubocop'\n",
             "Rakefile": "RSpec::Core::RakeTask.new\n",
             ".rubocop.yml": "",
             "lib/shop.rb": "",
@@ -475,7 +475,7 @@ def test_a_framework_that_few_tests_use_is_not_named(needs, framework):
 
 def test_a_runner_of_linters_is_none():
     files = {
-        "Gemfile": "",
+        "Gemfile": 'gem "rubocop"\n',
         ".rubocop.yml": "",
         "lib/shop.rb": "",
         ".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n    - run: bundle exec rake rubocop\n",
@@ -1049,7 +1049,8 @@ def test_an_option_for_some_tests_is_not_the_one_that_builds_them():
 
 
 def test_ruby_without_a_task_for_tests_has_no_command_for_them():
-    files = {"Gemfile": 'gem "minitest"\n', "lib/shop.rb": "", "test/test_shop.rb": "", ".rubocop.yml": ""}
+    gems = 'gem "minitest"\ngem "rubocop"\n'
+    files = {"Gemfile": gems, "lib/shop.rb": "", "test/test_shop.rb": "", ".rubocop.yml": ""}
 
     tools = find_tools(scan_input(files))[0]
 
@@ -1330,3 +1331,56 @@ def test_what_ci_runs_at_a_root_without_a_manifest_tests_the_whole():
         "": "dotnet test ./src/Shop.sln",
         "src/Shop.Tests": "cd src/Shop.Tests && dotnet test",
     }
+
+
+def test_an_archive_of_the_sources_is_not_the_build():
+    files = {"pyproject.toml": "[project]\nname = 'shop'\n", "uv.lock": "", "shop.py": "x = 1\n"}
+    step = {".github/workflows/test.yml": workflow("python -m build --sdist")}
+
+    assert commands({**files, **step}).get("build") != "python -m build --sdist"
+
+
+def test_rubocop_that_bundler_does_not_install_is_no_linter():
+    files = {"Gemfile": "gem 'rake'\n", ".rubocop.yml": "", "lib/till.rb": "class Till\nend\n"}
+
+    assert find_tools(scan_input(files)) == ()
+    assert commands({**files, "Gemfile": "gem 'rubocop-rake'\n"})["lint"] == "bundle exec rubocop"
+
+
+def test_a_result_of_a_linter_that_is_unpacked_is_not_linted():
+    files = {"CMakeLists.txt": "project(shop)\n", "till.cpp": "int main() {}\n"}
+    step = {".github/workflows/tidy.yml": workflow("unzip clang-tidy-result.zip -d clang-tidy-result")}
+
+    assert "lint" not in commands({**files, **step})
+
+
+def test_what_ci_runs_for_other_projects_is_not_how_this_one_is_tested():
+    files = {**GO, ".github/workflows/test-downstream.yml": workflow("scripts/test")}
+
+    assert commands(files)["test"] == "go test ./..."
+
+
+def test_ruby_may_be_tested_with_test_unit():
+    files = {
+        "Gemfile": "gem 'test-unit'\n",
+        "Rakefile": "Rake::TestTask.new(:test)\n",
+        "lib/shop.rb": "",
+        "test/test_shop.rb": "",
+    }
+
+    tools = find_tools(scan_input(files))[0]
+
+    assert (tools.commands["test"], tools.test and tools.test.tool) == ("bundle exec rake test", "test-unit")
+
+
+def test_a_task_that_only_compiles_the_tests_does_not_run_them():
+    make = "test: test.c\n\t$(CC) $(CFLAGS) -o $@ test.c\n\n"
+
+    assert "test" not in commands({"Makefile": make, "shop.c": ""})
+    assert commands({"Makefile": make.strip() + "\n\t./test\n", "shop.c": ""})["test"] == "make test"
+
+
+def test_a_look_for_a_program_is_not_a_run_of_it():
+    files = {**GO, ".github/workflows/tests.yml": workflow("command -v gotestsum")}
+
+    assert commands(files)["test"] == "go test ./..."

@@ -150,6 +150,7 @@ class Builder:
         self._unwritten: dict[str, FileRecord | None] = {}  # not yet in the database; None = the file is gone
         self._unwritten_notes: dict[str, bytes] = {}
         self._known: dict[str, FamilyFiles] = {}
+        self._kept_facts: dict[ParseKey, FileFacts] = {}  # during a refresh: of files that are parsed anew
         self._stale: dict[str, set[str]] = {}  # by family with a digest: the files that changed since
         nodes = {}
         for path, record in records.items():
@@ -183,6 +184,7 @@ class Builder:
             except BaseException:
                 self._known.clear()  # it may know files that are not in the graph yet
                 raise
+        self._kept_facts.clear()
         left_out.update(record.left_out for record in self._records.values() if record.left_out)
         return Refreshed(len(self.graph.paths), parsed, len(affected), dict(+left_out))
 
@@ -302,7 +304,7 @@ class Builder:
         wanted = [FileToParse(path, fresh[path].language, fresh[path].size) for path in alike_files]
         control.expect(len(wanted))
         unwritten: dict[ParseKey, ParsedFile] = {}
-        for file, result in parse_files(self._root, wanted, control.stop):
+        for file, result in parse_files(self._root, wanted, control.stop, self._facts_before):
             control.advance()
             is_crash = result.left_out in CRASHING
             blob = fresh[file.path].blob or (self._blob(file.path) if is_crash else result.blob)
@@ -324,6 +326,14 @@ class Builder:
         self._attempt(self._database.keep, unwritten, _today())
         control.check()
         return len(wanted)
+
+    def _facts_before(self, path: str) -> FileFacts | None:
+        """Return the facts of the recorded version of a file. They are kept until it is known whom its change affects."""
+        if path not in self._records or self._records[path].left_out is not None:
+            return None
+        key = self._records[path].key
+        self._kept_facts[key] = facts = stored_facts(self._database, key)
+        return facts
 
     def _blob(self, path: str) -> bytes:
         try:
@@ -438,7 +448,8 @@ class Builder:
 
     def _recorded_facts(self, path: str) -> FileFacts:
         """Return the facts of a file as it was recorded."""
-        return stored_facts(self._database, self._records[path].key)
+        key = self._records[path].key
+        return self._kept_facts.get(key) or stored_facts(self._database, key)
 
     def _find_words(self, words: Collection[str]) -> set[str]:
         """Return the recorded files whose texts have one of these words."""

@@ -17,6 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from recollect.code.facts import FileFacts
 from recollect.code.files import GENERATED, UNREADABLE
 from recollect.code.graph import workers
 from recollect.code.graph.scrub import scrub_secrets
@@ -57,7 +58,8 @@ def blob_hash(data: bytes) -> bytes:
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).digest()
 
 
-def parse_file(root: Path | str, path: str, language: str) -> ParseResult:
+def parse_file(root: Path | str, path: str, language: str, scrubbed: FileFacts | None = None) -> ParseResult:
+    """Read and parse a file. `scrubbed` are the facts of an earlier version, without secrets."""
     from recollect.code.decoding import decode_source
     from recollect.code.languages.parser import parse
     from recollect.code.terms import terms_and_words_of
@@ -74,7 +76,7 @@ def parse_file(root: Path | str, path: str, language: str) -> ParseResult:
     if _is_generated(source[:_HEAD_BYTES]):
         return ParseResult(blob, GENERATED, None)
     try:
-        facts = scrub_secrets(parse(language, source))
+        facts = scrub_secrets(parse(language, source), scrubbed)
     except RecursionError:
         return ParseResult(blob, BROKE_PARSER, None)
     return ParseResult(blob, None, pack_file(facts, *terms_and_words_of(source.decode("utf-8", "replace"))))
@@ -86,13 +88,20 @@ def _is_generated(head: bytes) -> bool:
 
 
 def parse_files(
-    root: Path, wanted: Sequence[FileToParse], stop: Callable[[], bool] = lambda: False
+    root: Path,
+    wanted: Sequence[FileToParse],
+    stop: Callable[[], bool] = lambda: False,
+    scrubbed: Callable[[str], FileFacts | None] = lambda path: None,
 ) -> Iterator[tuple[FileToParse, ParseResult]]:
-    """Yield each result as soon as it is ready, in any order. Stops when `stop` returns True."""
+    """Yield each result as soon as it is ready, in any order. Stops when `stop` returns True.
+
+    `scrubbed` returns the facts of an earlier version of a file, without secrets: what they have is not searched again.
+    """
     count = min(workers.cpu_count(), MOST_WORKERS)
     if count == 1 or (len(wanted) <= FEW_FILES and sum(file.size for file in wanted) <= FEW_BYTES):
         large = [file for file in wanted if file.size > LARGE_FILE]
-        yield from _parse_here(root, [file for file in wanted if file.size <= LARGE_FILE], stop)
+        small = [file for file in wanted if file.size <= LARGE_FILE]
+        yield from _parse_here(root, small, stop, scrubbed)
         if not large:
             return
         wanted, count = large, 1
@@ -113,16 +122,19 @@ def parse_files(
         for thread in threads:
             thread.end()
     for files_left in (*(thread.unanswered for thread in threads), waiting):
-        yield from _parse_here(root, files_left, stop)
+        yield from _parse_here(root, files_left, stop, scrubbed)
 
 
 def _parse_here(
-    root: Path, wanted: Iterable[FileToParse], stop: Callable[[], bool]
+    root: Path,
+    wanted: Iterable[FileToParse],
+    stop: Callable[[], bool],
+    scrubbed: Callable[[str], FileFacts | None],
 ) -> Iterator[tuple[FileToParse, ParseResult]]:
     for file in wanted:
         if stop():
             return
-        yield file, parse_file(root, file.path, file.language)
+        yield file, parse_file(root, file.path, file.language, scrubbed(file.path))
 
 
 class _ParserThread(threading.Thread):

@@ -23,8 +23,11 @@ _RUN = re.compile(r"[\w+/-]{20}").search
 _LONG = re.compile(r"[\w+/=-]{16,}").search
 
 
-def scrub_secrets(facts: FileFacts) -> FileFacts:
-    """Return the facts without secrets. A definition whose name is a secret stays, because it may contain others."""
+def scrub_secrets(facts: FileFacts, scrubbed: FileFacts | None = None) -> FileFacts:
+    """Return the facts without secrets. A definition whose name is a secret stays, because it may contain others.
+
+    `scrubbed` are those of an earlier version of the file: what they have is not searched again.
+    """
     single = LANGUAGES[facts.language].has_single_quoted_strings
     if _QUOTE("\n".join([definition.signature for definition in facts.definitions])):
         definitions = [
@@ -40,8 +43,11 @@ def scrub_secrets(facts: FileFacts) -> FileFacts:
             for definition in facts.bindings
         ]
         facts = replace(facts, bindings=bindings)
-    docs = {facts.doc, *[definition.doc for definition in facts.definitions]}
-    secrets = _redacted([*filter(_is_telling, docs), *_suspects(_names(facts))])
+    docs, suspects = _docs(facts), set(_suspects(_names(facts)))
+    if scrubbed is not None:
+        docs -= _docs(scrubbed)
+        suspects -= _names(scrubbed) if suspects else set()
+    secrets = _redacted([*filter(_is_telling, docs), *suspects])
     return _without(facts, secrets) if secrets else facts
 
 
@@ -56,6 +62,10 @@ def _without_literals(definition: Definition, single: bool) -> Definition:
 def _hidden(text: str, single: bool) -> str:
     text = _LITERAL.sub('"…"', text)
     return _SINGLE.sub("'…'", text) if single else text
+
+
+def _docs(facts: FileFacts) -> set[str]:
+    return {facts.doc, *[definition.doc for definition in facts.definitions]}
 
 
 def _names(facts: FileFacts) -> set[str]:
@@ -97,9 +107,11 @@ def _is_telling(doc: str) -> bool:
 
 def _redacted(texts: Sequence[str]) -> dict[str, str]:
     """Return the redacted text for each text with a secret. All are checked as one first, because most have none."""
+    if not texts:
+        return {}
     from recollect.text.redact import redact  # its rules take 30 ms to load
 
-    if not texts or not redact("\n".join(texts))[1]:
+    if not redact("\n".join(texts))[1]:
         return {}
     clean = {text: redact(text)[0] for text in texts}
     return {text: found for text, found in clean.items() if found != text}

@@ -2,7 +2,10 @@
 
 from functools import cache
 from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
 from pathlib import Path
+from types import ModuleType
 
 from tree_sitter import Language as Grammar
 from tree_sitter import Parser, Query, Tree
@@ -28,8 +31,21 @@ _MOST_PROBES = 16  # each takes as long as a node of the way has children
 @cache
 def grammar(language: str) -> Grammar:
     row = LANGUAGES[language]
-    module = import_module(row.grammar or f"tree_sitter_{row.name}")
-    return Grammar(getattr(module, row.grammar_function)())
+    package = row.grammar or f"tree_sitter_{row.name}"
+    make = getattr(_binding(package), row.grammar_function, None)
+    return Grammar((make or getattr(import_module(package), row.grammar_function))())
+
+
+def _binding(package: str) -> ModuleType | None:
+    """Return the native part of a grammar alone: the package imports compression and more, for queries that we do not use."""
+    found = find_spec(package)
+    folders = found.submodule_search_locations if found else None
+    spec = PathFinder.find_spec(f"{package}._binding", folders) if folders else None
+    if spec is None or spec.loader is None:
+        return None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @cache

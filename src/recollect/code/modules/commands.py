@@ -115,6 +115,8 @@ def ci_commands(project: ScanInput) -> list[CiCommand]:
             plain = _plain(line, variables)
             if known := _slot_in(project, folder, plain):
                 ecosystem, slot, tool = known
+                if slot == "build" and not {"--sdist", "--fail-never"}.isdisjoint(plain.split()):
+                    continue  # an archive of the sources, or a download of what the build needs
                 found.append((_is_minor(path), CiCommand(slot, ecosystem, plain, tool, folder, path)))
     found.sort(key=lambda each: (each[0], bool(_VARIANT.search(each[1].line)), len(each[1].line)))
     return [given for _, given in found]
@@ -124,7 +126,10 @@ _CI = re.compile(
     r"\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.yml|\.travis\.yml|\.circleci/config\.yml|azure-pipelines\.yml"
     r"|\.forgejo/workflows/[^/]+\.ya?ml|Jenkinsfile|\.builds/[^/]+\.yml"
 )
-_BESIDE = re.compile(r"docs|pages|website|codeql|nightly|fuzz|bench|codspeed|perf|windows|legacy|schedule")
+_BESIDE = re.compile(
+    r"docs|pages|website|codeql|nightly|fuzz|bench|codspeed|perf|windows|legacy|schedule"
+    r"|downstream|ecosystem|external|canary"  # these run the commands of other projects
+)
 _RELEASE = re.compile(r"release|publish|deploy")  # such a workflow counts if it checks pull requests as well
 _CHECKS = re.compile(r"(?m)^on:.{0,200}\bpull_request\b|^[ \t]*+(?:-[ \t]*+)?pull_request:?[ \t]*+$")
 _MAIN = re.compile(r"ci|test|build|main|check|lint|continuous|python|node|go|rust")
@@ -398,10 +403,16 @@ _ONLY_CHECKS = re.compile(
 )
 
 
+_COMPILES = re.compile(r"\s*[@-]*(?:\$[({](?:CC|CXX|LD)[)}]|gcc|clang|cc|g\+\+|clang\+\+)(?:\s|$)")
+
+
 def _does(slot: str, name: str, body: str) -> bool:
     """Return whether a task does what its name says: `check` may lint, and `format` may only look."""
     if slot == "format":
         return not _ONLY_CHECKS.search(body) or bool(re.search(r"\s(?:--write|--fix|-w)\b", body))
+    recipe = [line for line in body.splitlines()[1:] if line.strip()]
+    if slot == "test" and recipe and all(map(_COMPILES.match, recipe)):
+        return False  # it makes a program of that name
     if name != "check":
         return True
     is_test = bool(_TESTS.search(body))

@@ -2,8 +2,8 @@
 
 import html
 import re
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from itertools import islice, takewhile
 from pathlib import PurePosixPath
 
 from recollect.text.sentences import cut_at_word
@@ -11,7 +11,7 @@ from recollect.text.sentences import cut_at_word
 LONGEST = 120
 _LICENCE = re.compile(
     r"copyright|licen[cs]e|SPDX|all rights reserved|eslint|istanbul|@flow|@ts-|frozen_string_literal|-\*-|coding[:=]"
-    r"|rubocop|shellcheck|vim:|use strict|#!|this file is part of|prettier-ignore|noqa|pylint|^\W*$|generated|module (?:dependencies|exports|variables)|go:build|\+build|<reference",
+    r"|rubocop|shellcheck|vim:|use strict|#!|this file is part of|prettier-ignore|noqa|pylint|^\W*$|^!?\s*\\file\b|is pleased to|generated|module (?:dependencies|exports|variables)|go:build|\+build|<reference",
     re.IGNORECASE,
 )
 _DOCSTRING = re.compile(r"""\A\s*+(?:#[^\n]*+\n\s*+|(?!))*+[rRuUbB]*(\"{3}|'{3})(.*?)\1""", re.DOTALL)
@@ -34,6 +34,26 @@ _FILE_TAG = re.compile(r"^@(?:file|fileoverview|overview)\s+")
 _OF_FILE = re.compile(r"@(?:file|fileoverview|overview|module|packageDocumentation)\b")
 
 
+_GO_LINES = 20  # that may name the package: examples in comments have some too
+
+
+def _go_heads(text: str) -> Iterator[str]:
+    """Yield what stands before each line of a Go file that may name its package."""
+    found = islice(re.finditer(r"(?m)^package ", text), _GO_LINES)
+    return (text[: line.start()] for line in found)
+
+
+def _comment_above(head: str) -> str:
+    """Return the comment at the end of `head`, which is a block or lines without a blank one below them; "" if there is none."""
+    if head.rstrip().endswith("*/"):
+        begin = head.rfind("/*")
+        is_own_line = begin == 0 or head[begin - 1 : begin] == "\n"
+        return head[begin:] if begin >= 0 and is_own_line else ""
+    lines = head.splitlines(keepends=True)
+    above = list(takewhile(lambda line: line.startswith("//"), reversed(lines)))
+    return "".join(reversed(above))
+
+
 def headline(path: str, text: str) -> str:
     """Return the first sentence of the file's own documentation; "" if there is none."""
     ending = PurePosixPath(path).suffix.lower()
@@ -43,10 +63,7 @@ def headline(path: str, text: str) -> str:
     if ending == ".rs":
         return first_sentence("\n".join(re.findall(r"(?m)^//! ?(.*)$", text)))
     if ending == ".go":
-        found = re.search(
-            r"((?:^//[^\n]*\n){1,200}|^/\*(?:(?!/\*).)*?\*/\s*)package ", text, re.DOTALL | re.MULTILINE
-        )
-        return _comment(found[1]) if found else ""
+        return _comment(next(filter(None, map(_comment_above, _go_heads(text))), ""))
     if ending == ".rb" and (space := _RUBY_NAMESPACE.search(text)):
         stem = PurePosixPath(path).stem.replace("_", "").lower()
         return _first(_runs(text, "#")) if space[1].lower() == stem else ""
@@ -154,7 +171,7 @@ _SLOGAN = re.compile(  # which sells rather than describes
     re.I,
 )
 _REMARK = re.compile(
-    r"[\"'“‘]|(?:tested|used|called|included) (?:by|in|from)\b|building\b|this (?:guide|document|page|readme|tutorial|article|section)\b"
+    r"[\"'“‘]|available (?:on|in|from|at|via|as)\b|(?:tested|used|called|included) (?:by|in|from)\b|building\b|this (?:guide|document|page|readme|tutorial|article|section)\b"
     r"|(?:the|our) (?:focus|goals?|aims?|purpose|idea|motivation|philosophy|vision) |(?:warning|caution|caveat|basically|actually|also|however|we|i|here|because|note|todo|fixme|xxx|hack|deprecated|beta|internal)\b\W",
     re.I,
 )

@@ -1,7 +1,6 @@
 """Which file of the project a module name means, by Python's rules."""
 
 import sys
-from bisect import insort
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
@@ -15,6 +14,7 @@ class PythonModules:
     def __init__(self, paths: Iterable[str]) -> None:
         self._paths: set[str] = set(paths)
         self._found: dict[tuple[str, str], str | None] = {}
+        self._named: dict[str, list[str]] = {}  # the files that names mean, of names that were looked up
         self._index()
 
     def add(self, path: str) -> None:
@@ -29,27 +29,22 @@ class PythonModules:
 
     def _update(self, path: str) -> None:
         """Index a file that was added or removed. Only a package changes what other files are called."""
-        file = path.rpartition("/")[2]
-        if _is_package(file):
+        if _is_package(path.rpartition("/")[2]):
             self._index()
             return
-        for name in self._names(path):
-            if path in self._paths:
-                insort(self._by_name[name], path)
-            else:
-                self._by_name[name].remove(path)
-        last = file.rpartition(".")[0].rpartition(".")[2]
+        last = _last_name(path)
+        (self._by_last[last].append if path in self._paths else self._by_last[last].remove)(path)
         # A name that ends otherwise cannot mean it; one of dots alone can: a module may be called like a folder.
         self._found = {
             key: found for key, found in self._found.items() if key[0].rpartition(".")[2] not in ("", last)
         }
+        self._named = {name: paths for name, paths in self._named.items() if name.rpartition(".")[2] != last}
 
     def _index(self) -> None:
-        self._found = {}
-        self._by_name: dict[str, list[str]] = defaultdict(list)
-        for path in sorted(self._paths):
-            for name in self._names(path):
-                self._by_name[name].append(path)
+        self._found, self._named = {}, {}
+        self._by_last: dict[str, list[str]] = defaultdict(list)  # by the last part of their names
+        for path in self._paths:
+            self._by_last[_last_name(path)].append(path)
 
     def imported(self, name: str, importer: str) -> str | None:
         """Return the file that `import name` in `importer` reads; None if it is not in the project."""
@@ -63,10 +58,22 @@ class PythonModules:
             return self._relative(name, importer)
         if name.partition(".")[0] in sys.stdlib_module_names:
             return None
-        found = [path for path in self._by_name.get(name, ()) if self._reachable(path, name, importer)]
+        found = [path for path in self._files_named(name) if self._reachable(path, name, importer)]
         if len(found) > 1:
             found.sort(key=lambda path: -_shared(path, importer))
         return found[0] if found else None
+
+    def _files_named(self, name: str) -> list[str]:
+        if name not in self._named:
+            # Thousands of files may have the same last name: leave out most before their packages are looked up.
+            ending = name.replace(".", "/")
+            self._named[name] = sorted(
+                path
+                for path in self._by_last.get(name.rpartition(".")[2], ())
+                if ("." in path.rpartition(".")[0] or _stem(path).endswith(ending))
+                and name in self._names(path)
+            )
+        return self._named[name]
 
     def inside(self, package: str, name: str) -> str | None:
         """Return the file of a package's submodule."""
@@ -104,13 +111,10 @@ class PythonModules:
                 return path
         return None
 
-    def _names(self, path: str) -> Iterable[str]:
+    def _names(self, path: str) -> Iterator[str]:
         """Yield its names from the top of its package, and from each folder above that."""
-        parts = path.rsplit(".", 1)[0].split("/")
-        if parts[-1] == "__init__":
-            parts.pop()
-        top = self._top(path)
-        return (".".join(parts[at:]) for at in range(top + 1) if parts[at:])
+        parts = _stem(path).split("/")
+        return (".".join(parts[at:]) for at in range(min(self._top(path) + 1, len(parts))))
 
     def _top(self, path: str) -> int:
         """Return the number of folders above the package that `path` is in."""
@@ -121,11 +125,20 @@ class PythonModules:
 
     def _reachable(self, path: str, name: str, importer: str) -> bool:
         """Return whether `importer` can import it. A package may be installed from anywhere; a lone module only from its own folder."""
-        stem = path.rsplit(".", 1)[0].removesuffix("/__init__")
+        stem = _stem(path)
         root = stem[: -len(name) - 1] if len(stem) > len(name) else ""
         if root in _ROOTS or self._top(path) < path.count("/"):
             return True
         return importer.startswith(f"{root}/")
+
+
+def _last_name(path: str) -> str:
+    """Return the last part of the names under which a file can be imported."""
+    return _stem(path).rpartition("/")[2].rpartition(".")[2]
+
+
+def _stem(path: str) -> str:
+    return path.rpartition(".")[0].removesuffix("/__init__")
 
 
 def _is_package(file: str) -> bool:

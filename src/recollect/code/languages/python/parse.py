@@ -24,6 +24,7 @@ from recollect.code.facts import (
     Reference,
 )
 from recollect.code.languages.parser import grammar, query
+from recollect.code.languages.python.narrowing import ISINSTANCE, Narrowings
 
 _LONGEST = 12  # links of a chain; a longer one begins with UNKNOWN
 _PLACES = frozenset("0123456789")  # indexes of a tuple that we tell apart
@@ -58,14 +59,15 @@ _LITERALS = {
     "comparison_operator": "bool()",
 }
 
+_CONTAINERS = {"list": "list", "list_comprehension": "list", "set": "set", "set_comprehension": "set"}
+_MOST_ITEMS = 8  # of a list that are looked at: a longer one is a table
+
 _NAMED = frozenset({"true", "false"})  # literals that look like names, and stay so
 _CHOICES = frozenset({"conditional_expression", "boolean_operator", "parenthesized_expression"})
 _SHOWN = frozenset(
     {"identifier", "attribute", "subscript", "call", "keyword_argument", "list_splat"}
 )  # of bases
 _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern"})
-_CONDITIONS = frozenset({"not_operator", "boolean_operator", "parenthesized_expression"})
-_LEAVES = frozenset({"return_statement", "raise_statement", "continue_statement", "break_statement"})
 
 # Functions that return an attribute of their argument.
 _SAME = {
@@ -110,6 +112,13 @@ def _is_class_or_constant(name: str) -> bool:
     return name.rpartition(".")[2][:1].isupper() and all(part.isidentifier() for part in name.split("."))
 
 
+def _is_first_statement(node: Node | None) -> bool:
+    before = node and node.prev_named_sibling
+    while before and before.type == "comment":
+        before = before.prev_named_sibling
+    return before is None
+
+
 def _start(node: Node) -> int:
     return node.start_byte
 
@@ -132,6 +141,7 @@ class _PythonReader:
         self.called: list[_Place] = [
             (node.start_byte, node.end_byte, node) for node in self.captures.get("callee", ())
         ]
+        self.narrowed = Narrowings(source)
         self.chains: dict[bytes, str] = {}  # by text: most occur many times in a file
         self.plain: set[bytes] = set()  # chains that equal their text
         self.parameters: dict[bytes, _Parameters] = {}
@@ -139,6 +149,11 @@ class _PythonReader:
     def facts(self, language: str) -> FileFacts:
         docs = self._docs()
         self._read_definitions(docs)
+        self.narrowed = Narrowings(
+            self.source,
+            [node for start, end, node in self.called if end - start == len(ISINSTANCE)],
+            self.captures.get("case", ()),
+        )
         imports = self._imports()
         references = self._references(imports)
         self._read_bindings()
@@ -163,6 +178,8 @@ class _PythonReader:
         """Return the first line of each docstring, by the first byte of its block; the file's has 0."""
         docs = {}
         for node in self.captures.get("doc", ()):
+            if not _is_first_statement(node.parent):
+                continue
             whole = self.text(node)
             start = _STRING_START.match(whole)
             inside = whole[start.end() :].rstrip("\"'").strip() if start else ""
@@ -358,6 +375,7 @@ class _PythonReader:
     def _references(self, imports: list[Import]) -> list[Reference]:
         """Return each chain once per scope, where it occurs first. Captures come in no order, so they are sorted."""
         source, edges, scopes, chains = self.source, self.edges, self.scopes, self.chains
+        narrowed = self.narrowed
         known = {entry.name for entry in self.definitions}
         known.update(entry.alias or (entry.name or entry.module).split(".")[0] for entry in imports)
         by_bytes = {name.encode(): name for name in known}
@@ -368,9 +386,11 @@ class _PythonReader:
         ):
             for start, end, node in nodes:
                 chain = chains.get(source[start:end]) or self._chain_at(start, end, node)
-                key = chain, kind, within[bisect_right(edges, start) - 1]
-                if ends.get(key, end) >= end:
-                    ends[key] = end
+                scope = within[bisect_right(edges, start) - 1]
+                for narrow in narrowed.chains(chain, start) if narrowed else (chain,):
+                    key = narrow, kind, scope
+                    if ends.get(key, end) >= end:
+                        ends[key] = end
         for node in self.captures.get("name", ()):
             start, end = node.start_byte, node.end_byte
             name = by_bytes.get(source[start:end])
@@ -394,7 +414,8 @@ class _PythonReader:
         for start, end, node in self.called:
             chain = self.chains.get(self.source[start:end]) or self._chain_at(start, end, node)
             scope = self.call_scopes[bisect_right(self.edges, start) - 1]
-            yield Reference(chain, "calls", bisect_right(lines, end - 1) + 1, scope)
+            for narrow in self.narrowed.chains(chain, start):
+                yield Reference(narrow, "calls", bisect_right(lines, end - 1) + 1, scope)
 
     def _longest(self) -> Iterable[_Place]:
         """Return attributes that are not part of a longer chain."""
@@ -454,9 +475,6 @@ class _PythonReader:
                 self.bindings += [
                     (given, one, annotated, line, scope) for one, annotated in self._values(node, node.type)
                 ]
-        for start, end, node in self.called:
-            if end - start == 10 and self.source.startswith(b"isinstance", start):
-                self._narrow(node)
 
     def _counts(self, left: Node, right: Node) -> bool:
         """Return whether a loop has the form `for number, item in enumerate(…)`."""
@@ -488,40 +506,6 @@ class _PythonReader:
             line, scope = left.start_point[0] + 1, self.scope_at(left.start_byte)
             self.bindings.append((name, value, annotated, line, scope))
 
-    def _narrow(self, called: Node) -> None:
-        """Bind `x` to what `isinstance(x, App)` says it may be."""
-        call = called.parent
-        arguments = call.child_by_field_id(_ARGUMENTS) if call else None
-        if arguments is None or [child.type for child in arguments.named_children[:1]] != ["identifier"]:
-            return
-        if len(arguments.named_children) != 2:
-            return
-        tested, wanted = arguments.named_children
-        if call and not self._holds_later(call, self.text(tested)):
-            return
-        types = wanted.named_children if wanted.type == "tuple" else [wanted]
-        for one in types:
-            if one.type in ("identifier", "attribute"):
-                self._bind(tested, f"{self.text(one)}()")
-
-    def _holds_later(self, call: Node, name: str) -> bool:
-        """Return whether `name` is used where `isinstance` has said yes: not below `if not isinstance(…):`, for one."""
-        negated = call.parent is not None and call.parent.type == "not_operator"
-        inner, outer = call, call.parent
-        while outer is not None and outer.type in _CONDITIONS:
-            inner, outer = outer, outer.parent
-        if outer is None or outer.type not in ("if_statement", "elif_clause"):
-            return not (negated and outer is not None and outer.type == "assert_statement")
-        body = outer.child_by_field_name("consequence")
-        if body is None or not body.named_children or inner.start_byte >= body.start_byte:
-            return True
-        if negated:
-            leaves = body.named_children[-1].type in _LEAVES
-            is_given = re.search(rf"\b{re.escape(name)}\s*=[^=]", self.text(body))
-            return leaves or bool(is_given) or outer.child_by_field_name("alternative") is not None
-        after = self.source[call.end_byte : body.end_byte].decode("utf-8", "replace")
-        return bool(re.search(rf"\b{re.escape(name)}\b", after))
-
     def _values(self, node: Node, kind: str, depth: int = 0) -> list[tuple[str, bool]]:
         """Return the chains that a value may be, each with whether it is a type as written instead."""
         if kind in _CHOICES and (choices := self._choices(node)):
@@ -530,6 +514,8 @@ class _PythonReader:
             return [value for one in choices for value in self._values(one, one.type, depth + 1)]
         if kind == "none":
             return []
+        if kind in _CONTAINERS and (classes := self._classes_in(node, kind)):
+            return [(f"{_CONTAINERS[kind]}[{' | '.join(classes)}]", True)]
         called = node.child_by_field_id(_FUNCTION) if kind == "call" else None
         if called and called.type == "parenthesized_expression" and depth < _LONGEST:  # (given or App)()
             chosen = self._values(called, called.type, depth + 1)
@@ -540,6 +526,20 @@ class _PythonReader:
         if self._is_union(node, kind):
             return [(f"type[{self.annotation(node)}]", True)]
         return [(value, False)]
+
+    def _classes_in(self, node: Node, kind: str) -> list[str]:
+        """Return the classes of which a list or set has objects; none if it has anything else."""
+        items = node.named_children[:1] if kind.endswith("comprehension") else node.named_children
+        if not 0 < len(items) <= _MOST_ITEMS:
+            return []
+        classes: dict[str, None] = {}
+        for item in items:
+            called = item.child_by_field_id(_FUNCTION) if item.type == "call" else None
+            name = self.text(called) if called and called.type in ("identifier", "attribute") else ""
+            if not _is_class_or_constant(name) or (len(name) > 1 and name.isupper()):
+                return []
+            classes[name] = None
+        return list(classes)
 
     def _is_union(self, node: Node, kind: str) -> bool:
         """Return whether a value is several types, as an alias for annotations is: `Union[App, Api]`, `App | None`."""

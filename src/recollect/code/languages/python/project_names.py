@@ -2,7 +2,11 @@
 
 import marshal
 import zlib
+from array import array
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping
+from hashlib import blake2b
+from itertools import accumulate, pairwise
 from struct import Struct
 from typing import Any
 
@@ -18,12 +22,14 @@ _Imports = list[tuple[str, str, str]]  # module, name, alias
 class ProjectNames:
     """All names by what they are used for. Plain values, because they are stored: collecting them takes every file.
 
-    What is stored has parts of its own for what a change seldom needs, and these are unpacked when they are needed.
+    They are stored in parts, and each is unpacked when it is needed. A change looks up a few dozen of many thousand names, so
+    that these are found by their hashes, and no object is made of any other.
     """
 
     def __init__(self) -> None:
-        self.defined: set[str] = set()  # these two may keep names that are gone: they only save look-ups
-        self.properties: set[str] = set()
+        self.properties: set[str] = set()  # it may keep names that are gone, and so does `is_defined`
+        self._defined: dict[str, bool] = {}  # those that were added, and those that were asked for
+        self._stored_names = array("Q")  # hashes of those that are stored, in order
         self._paths: list[str] = []  # by number; "" = gone, and so are its places
         self._methods = _Places()
         self._given = _Places()
@@ -39,10 +45,11 @@ class ProjectNames:
     ) -> "ProjectNames":
         """Return the packed names brought up to date with the `stale` files, and with those that came or went."""
         names = cls()
-        main, given, names._packed_imports = marshal.loads(digest)
-        names.defined, names.properties, names._paths, methods = _unpack(main)
+        main, defined, methods, given, names._packed_imports = marshal.loads(digest)
+        names.properties, names._paths = _unpack(main)
+        names._stored_names.frombytes(defined)
         names._methods = _Places(methods)
-        names._given = _Places(packed=given)
+        names._given = _Places(given)
         known = {path for path in names._paths if path in files and path not in stale}
         names._changed_imports = {path: None for path in names._paths if path not in known}
         names._paths = [path if path in known else "" for path in names._paths]
@@ -52,15 +59,25 @@ class ProjectNames:
         return names
 
     def packed(self) -> bytes:
-        main = (self.defined, self.properties, self._paths, self._methods.merged())
-        return marshal.dumps((_pack(main), _pack(self._given.merged()), _pack(self._all_imports())))
+        added = [_hashed(name) for name, is_defined in self._defined.items() if is_defined]
+        defined = array("Q", sorted({*self._stored_names, *added}))
+        main = _pack((self.properties, self._paths))
+        places = (self._methods.packed(), self._given.packed())
+        return marshal.dumps((main, defined.tobytes(), *places, _pack(self._all_imports())))
+
+    def is_defined(self, name: str) -> bool:
+        """Return whether something in the project has that name, or had it: it only saves look-ups."""
+        known = self._defined.get(name)
+        if known is None:
+            known = self._defined[name] = _index(self._stored_names, _hashed(name)) is not None
+        return known
 
     def add(self, path: str, facts: FileFacts) -> None:
         file = len(self._paths)
         self._paths.append(path)
         classes = {number for number, each in enumerate(facts.definitions) if each.kind == CLASS}
         for number, each in enumerate(facts.definitions):
-            self.defined.add(each.name)
+            self._defined[each.name] = True
             if each.scope in classes and each.kind == FUNCTION:
                 self._methods.add(each.name, file, number)
                 if each.decorators and is_property(each):
@@ -104,9 +121,11 @@ class ProjectNames:
 class _Places:
     """By name: numbers of files and places in them, packed, because there are as many as assignments."""
 
-    def __init__(self, stored: Mapping[str, bytes] | None = None, packed: bytes = b"") -> None:
-        self._stored: Mapping[str, bytes] = stored or {}
+    def __init__(self, packed: bytes = b"") -> None:
         self._packed = packed  # what is stored, until it is needed
+        self._names = array("Q")  # hashes of the stored names, in order
+        self._ends = array("I")  # where the places of each end; the first number is 0
+        self._places = b""
         self._added: dict[str, bytearray] = {}
 
     def add(self, name: str, file: int, place: int) -> None:
@@ -117,19 +136,39 @@ class _Places:
 
     def get(self, name: str) -> Iterator[tuple[int, int]]:
         self._unpack()
-        yield from _PLACE.iter_unpack(self._stored.get(name, b""))
+        at = _index(self._names, _hashed(name))
+        if at is not None:
+            yield from _PLACE.iter_unpack(self._places[self._ends[at] : self._ends[at + 1]])
         yield from _PLACE.iter_unpack(self._added.get(name, b""))
 
-    def merged(self) -> dict[str, bytes]:
+    def packed(self) -> bytes:
         self._unpack()
-        return {
-            **self._stored,
-            **{name: self._stored.get(name, b"") + more for name, more in self._added.items()},
-        }
+        spans = zip(self._names, pairwise(self._ends), strict=True)
+        merged = {name: self._places[start:end] for name, (start, end) in spans}
+        for name, more in self._added.items():
+            hashed = _hashed(name)
+            merged[hashed] = merged.get(hashed, b"") + more
+        names = sorted(merged)
+        ends = array("I", accumulate((len(merged[name]) for name in names), initial=0))
+        places = zlib.compress(b"".join([merged[name] for name in names]), 1)
+        return marshal.dumps((array("Q", names).tobytes(), ends.tobytes(), places))
 
     def _unpack(self) -> None:
         if self._packed:
-            self._stored, self._packed = _unpack(self._packed), b""
+            names, ends, places = marshal.loads(self._packed)
+            self._names.frombytes(names)
+            self._ends.frombytes(ends)
+            self._places, self._packed = zlib.decompress(places), b""
+
+
+def _hashed(name: str) -> int:
+    """Return 64 bits: of a million names, no two are alike."""
+    return int.from_bytes(blake2b(name.encode(errors="replace"), digest_size=8).digest(), "little")
+
+
+def _index(hashes: "array[int]", hashed: int) -> int | None:
+    at = bisect_left(hashes, hashed)
+    return at if at < len(hashes) and hashes[at] == hashed else None
 
 
 def _pack(value: Any) -> bytes:

@@ -230,7 +230,7 @@ class PythonResolver:
         if kind == CALLS or "." not in chain:
             return True
         words = _WORDS(chain)
-        return words[-1] in self._names.defined or not self._names.properties.isdisjoint(words)
+        return self._names.is_defined(words[-1]) or not self._names.properties.isdisjoint(words)
 
     def _resolved(self, meaning: Meaning, chain: str, kind: str) -> list[ResolvedEdge]:
         """Return the edges of a reference, cached by meaning."""
@@ -244,7 +244,7 @@ class PythonResolver:
         resolved: list[ResolvedEdge] = []
         if dot:
             resolved += self._properties(meaning, chain)
-        if kind == USES and dot and name not in self._names.defined:
+        if kind == USES and dot and not self._names.is_defined(name):
             return resolved
         things, rule = self._project.follow(meaning, chain)
         if kind == CALLS:

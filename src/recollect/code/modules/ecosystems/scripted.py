@@ -32,7 +32,8 @@ def read_ruby(project: ScanInput, folder: str) -> PackageInfo:
     start = f"{folder}/" if folder else ""
     has_specs = any(path.startswith(start) and path.endswith("_spec.rb") for path in project.sizes)
     is_rspec = ".rspec" in names or (has_specs and not ("minitest" in gems and "rspec" not in gems))
-    framework = "rspec" if is_rspec else "minitest"
+    is_test_unit = "test-unit" in gems and "minitest" not in gems
+    framework = "rspec" if is_rspec else "test-unit" if is_test_unit else "minitest"
     tasks = dict.fromkeys(re.findall(r"""task[ (]+(?::|['"])?(\w+)""", rakefile), "rake")
     for library, usual in (("TestTask", "test"), ("RSpec::Core::RakeTask", "spec")):
         for name in re.findall(rf"""\b{library}\b(?:\.new\b[ (]*(?::|['"])?([a-z][\w:]*+)?)?""", rakefile):
@@ -49,7 +50,8 @@ def read_ruby(project: ScanInput, folder: str) -> PackageInfo:
         defaults["test"] = f"{run}rspec"
     config = ".rspec" if ".rspec" in names else ""
     is_needed = re.search(r"""(?m)^(?![ \t]{0,40}#)[^\n]{0,400}?['"]rubocop['"]""", gems)
-    rubocop = ".rubocop.yml" if ".rubocop.yml" in names else "Gemfile" if is_needed else ""
+    can_run = not run or re.search(r"rubocop|\bstandard|eval_gemfile", gems)  # `bundle exec` needs the gem
+    rubocop = ".rubocop.yml" if ".rubocop.yml" in names and can_run else "Gemfile" if is_needed else ""
     if rubocop:
         defaults |= {"lint": f"{run}rubocop", "format": f"{run}rubocop -a"}
     if gemspec:
