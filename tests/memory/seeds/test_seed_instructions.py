@@ -231,3 +231,12 @@ def test_what_follows_a_rule_for_one_case_is_not_told_without_it():
     text = "Update `UPGRADING.md` only when a contract breaks. Add a subsection under the version. Keep the entry short."
 
     assert [each for _, each in statements(text)] == ["Update `UPGRADING.md` only when a contract breaks."]
+
+
+def test_what_is_said_of_here_is_not_told_without_its_heading(tmp_path):
+    text = "## Extras\n\n- Keep odd checks here rather than in `till.py`.\n- Use here-documents in `here.sh` scripts.\n"
+    (tmp_path / "AGENTS.md").write_text(text)
+
+    assert [seed.content for seed in instruction_seeds(tmp_path)] == [
+        "Use here-documents in `here.sh` scripts."
+    ]

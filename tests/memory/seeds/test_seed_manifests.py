@@ -388,6 +388,15 @@ def test_a_standard_that_depends_on_an_option_is_not_told(tmp_path):
     assert list(manifest_seeds(tmp_path)) == []
 
 
+def test_a_standard_for_those_who_choose_none_is_not_told(tmp_path):
+    cmake = "if (NOT DEFINED CMAKE_CXX_STANDARD)\n  set(CMAKE_CXX_STANDARD 14)\nendif()\n"
+    write(tmp_path, {"CMakeLists.txt": cmake})
+    assert list(manifest_seeds(tmp_path)) == []
+
+    write(tmp_path, {"CMakeLists.txt": f"{cmake}target_compile_features(shop INTERFACE cxx_std_11)\n"})
+    assert [seed.content for seed in manifest_seeds(tmp_path)] == ["The C++ standard is C++11."]
+
+
 def test_packages_of_node_are_told_where_the_project_has_code_for_it(tmp_path):
     write(tmp_path, {"package.json": "{}", "package-lock.json": "", "Rakefile": ""})
 
@@ -517,7 +526,7 @@ def test_a_version_and_its_newest_patch_are_told_once(tmp_path):
     assert [seed.content for seed in pipeline_seeds(tmp_path)] == ["CI tests with Go 1.23 and 1.24."]
 
 
-def test_a_version_that_the_tests_are_not_run_with_is_not_told(tmp_path):
+def test_versions_of_which_one_is_an_exception_are_not_told(tmp_path):
     text = """jobs:
   test:
     strategy:
@@ -530,4 +539,38 @@ def test_a_version_that_the_tests_are_not_run_with_is_not_told(tmp_path):
 """
     write(tmp_path, {".github/workflows/ci.yml": text})
 
-    assert [seed.content for seed in pipeline_seeds(tmp_path)] == ["CI tests with Rust nightly and stable."]
+    assert list(pipeline_seeds(tmp_path)) == []
+
+
+def test_a_command_without_a_word_about_it_is_no_rule(tmp_path):
+    guide = "# Contributing\n\n## Style\n\n- New code is formatted. Run `make all`.\n- Run `rake` (No, REALLY :)).\n- Run `make docs` before each release.\n"
+    (tmp_path / "CONTRIBUTING.md").write_text(guide)
+
+    assert [seed.content for seed in readme_seeds(tmp_path)] == ["Run `make docs` before each release."]
+
+
+def test_versions_of_a_linter_are_not_those_of_the_tests(tmp_path):
+    workflows = tmp_path / ".github" / "workflows"
+    workflows.mkdir(parents=True)
+    (workflows / "phpmd.yml").write_text(
+        "jobs:\n  md:\n    strategy:\n      matrix:\n        php: [7.4, 8.3]\n"
+    )
+    (workflows / "tests.yml").write_text(
+        "jobs:\n  t:\n    strategy:\n      matrix:\n        php: [8.10, 8.2]\n"
+    )
+
+    seeds = [(seed.content, seed.source) for seed in pipeline_seeds(tmp_path)]
+
+    assert seeds == [("CI tests with PHP 8.2 and 8.10.", ".github/workflows/tests.yml:5")]
+
+
+def test_the_root_of_a_cargo_workspace_is_one_of_its_crates(tmp_path):
+    (tmp_path / "Cargo.toml").write_text(
+        '[package]\nname = "shop"\nrust-version.workspace = true\n\n[workspace]\nmembers = ["till", "."]\n\n'
+        '[workspace.package]\nrust-version = "1.85"\n'
+    )
+
+    assert [(seed.content, seed.source) for seed in manifest_seeds(tmp_path)] == [
+        ("Rust 1.85 or newer is needed.", "Cargo.toml:9"),
+        ("The repository is a Cargo workspace (shop and till).", "Cargo.toml:6"),
+    ]

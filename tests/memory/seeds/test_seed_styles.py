@@ -64,6 +64,11 @@ def found(root, files):
             "root = true\n[*]\nindent_style = space\nindent_size = 4\n[Makefile]\nindent_style = tab\n",
             "Indentation is 4 spaces in all files and tabs in Makefile (.editorconfig).",
         ),
+        (
+            ".editorconfig",
+            "[**]\nindent_style = space\nindent_size = 3\n",
+            "Indentation is 3 spaces in all files (.editorconfig).",
+        ),
         ("rustfmt.toml", "max_width = 120\n", "The line length of Rust is set to 120 (rustfmt)."),
         (
             "Cargo.toml",
@@ -207,3 +212,10 @@ def test_settings_of_one_linter_are_no_list_of_linters(tmp_path):
     text = "linters:\n  disable:\n    - dupl\nlinters-settings:\n  govet:\n    enable:\n      - sortslice\n"
 
     assert found(tmp_path, {".golangci.yml": text}) == {}
+
+
+@pytest.mark.parametrize("section", ["**.rb", "/**.rb", "lib/**.rb", "**/*.rb"])
+def test_a_pattern_of_an_editorconfig_may_have_stars_anywhere(tmp_path, section):
+    files = {".editorconfig": f"[{section}]\nindent_size = 2\n", "lib/shop.rb": "class Shop\nend\n"}
+
+    assert list(found(tmp_path, files)) == [f"Indentation is 2 spaces in {section} (.editorconfig)."]

@@ -105,8 +105,18 @@ def instruction_seeds(root: Path) -> Iterator[Seed]:
             seen.add(file)
             where = f"In {found.path.rpartition('/')[0]}: " if _is_of_a_part(found.path) else ""
             for line, text in statements(_own(found.text)):
+                if not where and refers_to_heading(text):
+                    continue
                 sure = 0.95 if _NAMES_SOMETHING.search(text) else 0.9  # the rest holds for many projects
                 yield Seed(where + text, kind_of_words(text), found.at(line), sure)
+
+
+_HERE = re.compile(r"(?<!from )\bhere\b(?![-'’])|`[^`]*`", re.I)
+
+
+def refers_to_heading(text: str) -> bool:
+    """Return whether a statement speaks of "here": the heading above it says where that is."""
+    return any(found[0][0] != "`" for found in _HERE.finditer(text))
 
 
 def is_order(text: str) -> bool:

@@ -146,7 +146,7 @@ def _node(root: Path) -> Iterator[Seed]:
         at = found.where('"packageManager"') if "packageManager" in document else lock
         yield Seed(f"{NODE_PACKAGES} {manager}.", "convention", at, 0.9)
     if document.get("type") == "module":
-        yield Seed("JavaScript files are ES modules.", "convention", found.where('"type"'), 0.6)
+        yield Seed("JavaScript files are ES modules.", "convention", found.where(r'"type":\s*"module"'), 0.6)
     needed = [*table_at(document, "dependencies"), *table_at(document, "peerDependencies")]
     yield from _built_with(found, needed, table_at(document, "devDependencies"))
     workspaces = table_at(document, "workspaces").get("packages") or document.get("workspaces")
@@ -175,12 +175,17 @@ def _rust(root: Path) -> Iterator[Seed]:
     if (found := read_first(root, "Cargo.toml")) is None:
         return
     document = found.toml()
-    package = {**table_at(document, "workspace", "package"), **table_at(document, "package")}
-    yield from _version("Rust", package.get("rust-version"), found.where("rust-version"))
+    own, shared = table_at(document, "package"), table_at(document, "workspace", "package")
+    version = own.get("rust-version")
+    if isinstance(version, dict):  # rust-version.workspace = true
+        version = shared.get("rust-version")
+    yield from _version("Rust", version or shared.get("rust-version"), found.where(r"rust-version\s*="))
     needed = [*table_at(document, "dependencies"), *table_at(document, "workspace", "dependencies")]
     yield from _built_with(found, needed)
     if members := table_at(document, "workspace").get("members"):
-        told = listed(map(str, members)) if len(members) <= _MOST_MEMBERS else f"{len(members)} crates"
+        root_crate = [own["name"]] if "name" in own else []
+        crates = list(map(str, root_crate + [member for member in members if member != "."]))
+        told = listed(crates) if len(crates) <= _MOST_MEMBERS else f"{len(crates)} crates"
         text = f"The repository is a Cargo workspace ({told})."
         yield Seed(text, "architecture", found.where("members"), _SURE)
 
@@ -228,6 +233,8 @@ def _c(root: Path) -> Iterator[Seed]:
         )  # also settings that nobody has turned on
         for language, variable in (("C++", "CXX"), ("C", "C")):
             pattern = rf"CMAKE_{variable}_STANDARD\s+(\d+)|{variable.lower()}_std_(\d+)"
+            if re.search(rf"if\s*\(\s*NOT\s[^)]*CMAKE_{variable}_STANDARD\b", found.text):
+                pattern = rf"()\b{variable.lower()}_std_(\d+)"  # the other is for those who choose none
             standards = {one or other for one, other in re.findall(pattern, found.text)}
             if len(standards) == 1 and (match := re.search(pattern, found.text)):
                 content = f"The {language} standard is {language}{match[1] or match[2]}."

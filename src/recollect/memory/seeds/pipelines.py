@@ -38,6 +38,11 @@ _RUNS_TESTS = re.compile(
     r"|(?:npm|pnpm|yarn|composer|make|bun)(?: run)? test)\b",
     re.M,
 )
+# Workflows that check the code otherwise, unless they run tests, too.
+_CHECKS = re.compile(
+    r"lint|format|style|static|analy[sz]|phpmd|phpstan|phpcs|psalm|rector|mypy|typing|typecheck|rubocop|coverage|cs\b",
+    re.I,
+)
 _TESTS_OTHERS = re.compile(r"external|downstream|ecosystem|nightly|canary|release|docs?\b|publish|old", re.I)
 
 
@@ -47,11 +52,11 @@ def pipeline_seeds(root: Path) -> Iterator[Seed]:
     unclear: set[str] = set()  # languages of which a list could not be read
     for found in _files(root):
         for name, versions_found in (*_alone(found), *_matrix(found)):
-            if versions_found is None:
+            if versions_found is None or _has_exception(found.text, name):
                 unclear.add(name)
                 continue
             listed_versions, _ = versions.setdefault(name, ([], found.where(rf"\b{name}(?:[-_]version)?s?:")))
-            known = {each.removesuffix(".x") for each in listed_versions} | _excepted(found.text, name)
+            known = {each.removesuffix(".x") for each in listed_versions}
             listed_versions += [each for each in versions_found if each.removesuffix(".x") not in known]
         for service in _services(found):
             services.setdefault(service, found.where(r"^\s*services:"))
@@ -63,17 +68,18 @@ def pipeline_seeds(root: Path) -> Iterator[Seed]:
         yield Seed(f"CI starts {listed(services)} for the tests.", "fact", next(iter(services.values())), 0.7)
 
 
-def _excepted(text: str, name: str) -> set[str]:
-    """Return versions with which a step is not run: of the others, CI may do less than test."""
-    return set(re.findall(rf"matrix\.{name}(?:[-_]version)?s? ?!= ?['\"]([\w.+-]{{1,40}})['\"]", text))
+def _has_exception(text: str, name: str) -> bool:
+    """Return whether a step is not run with some version: it may be the one that tests."""
+    return bool(re.search(rf"matrix\.{name}(?:[-_]version)?s? ?!= ?['\"]", text))
 
 
 def _told(versions: list[str]) -> str:
     """Return the versions, or the oldest and the newest of many."""
-    numbered = [each for each in versions if re.fullmatch(r"\d+(?:\.\d+)*(?:\.x)?", each)]
+    is_number = re.compile(r"\d+(?:\.\d+)*(?:\.x)?").fullmatch
+    numbered = sorted(filter(is_number, versions), key=lambda each: list(map(int, re.findall(r"\d+", each))))
     if len(versions) <= _MOST_VERSIONS or len(numbered) < len(versions):
-        return listed(versions)
-    numbered.sort(key=lambda each: [int(part) for part in re.findall(r"\d+", each)])
+        in_order = iter(numbered)
+        return listed([next(in_order) if is_number(each) else each for each in versions])
     return f"{numbered[0]} to {numbered[-1]} ({len(versions)} versions)"
 
 
@@ -94,7 +100,8 @@ def _files(root: Path) -> Iterator[ProjectFile]:
         *(() if names else (".travis.yml",)),  # beside workflows, it is left over
         ".circleci/config.yml",
     ):
-        if found := read_first(root, path):
+        found = read_first(root, path)
+        if found and (_RUNS_TESTS.search(found.text) or not _CHECKS.search(Path(path).stem)):
             yield found
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from recollect.code.modules.commands import slot_of
-from recollect.memory.seeds.instructions import kind_of_words, statements
+from recollect.memory.seeds.instructions import kind_of_words, refers_to_heading, statements
 from recollect.memory.seeds.seed import ProjectFile, Seed, listed, read_first
 
 _READMES = ("README.md", "README.rst", "README", "README.txt", "Readme.md", "readme.md")
@@ -79,6 +79,10 @@ _REFERS_BACK = re.compile(
     re.I,
 )
 
+_BARE_COMMAND = re.compile(
+    r"(?:please |just |simply |now )?(?:run|use|execute|try|type|call) `[^`]*`(?: \([^)]*\)+)?[.:!)]*", re.I
+)  # the sentence before says when
+
 
 def readme_seeds(root: Path) -> Iterator[Seed]:
     """Yield commands and rules of the README's and the guide's sections about conventions, set-up, tests and pitfalls."""
@@ -114,6 +118,8 @@ def _rules(text: str, ruled: re.Pattern[str]) -> Iterator[tuple[int, str]]:
             and _NAMES_SOMETHING.search(rule)
             and not _GENERAL.search(rule)
             and not _REFERS_BACK.search(rule)
+            and not _BARE_COMMAND.fullmatch(rule)
+            and not refers_to_heading(rule)
         ):
             yield line_number, rule
 

@@ -199,7 +199,7 @@ def _editorconfig(root: Path) -> Iterator[Seed]:
     section, length = "", ""
     for line in found.text.splitlines():
         if match := re.match(r"\s*\[(.+)\]\s*$", line):
-            section = match[1]
+            section = "*" if match[1] in ("**", "**/*") else match[1]
         elif match := re.match(r"\s*(indent_style|indent_size|max_line_length)\s*=\s*(\w+)", line):
             name, value = match[1], match[2].lower()
             if name == "max_line_length":
@@ -218,7 +218,7 @@ def _editorconfig(root: Path) -> Iterator[Seed]:
         )
     ][:_MOST_PATTERNS]
     if "*" not in told:
-        told = [section for section in told if any(root.rglob(re.sub(r"\{(\w++)[^{}]*+\}", r"\1", section)))]
+        told = [section for section in told if _has_file(root, section)]
     left_out = " ".join(indented.keys() - {"", *told})
     if "*" in told and any(f".{word}" in CODE_ENDINGS for word in re.findall(r"\w+", left_out)):
         told = []  # what holds for most files does not hold for that code
@@ -238,6 +238,16 @@ def _indentation(settings: Mapping[str, str]) -> str:
     if "unset" in (style, size) or not (style or size.isdigit()):
         return ""
     return f"{size} spaces" if size.isdigit() else "spaces"
+
+
+def _has_file(root: Path, section: str) -> bool:
+    """Return whether a file may belong to a section such as `*.{js,ts}` or `**.rb`, of which the first ending counts."""
+    pattern = re.sub(r"\{(\w++)[^{}]*+\}", r"\1", section)
+    pattern = re.sub(r"\*{2,}(?!/)|(?<!/)\*{2,}(?=.)", "*", pattern).lstrip("/")
+    try:
+        return any(root.rglob(pattern))
+    except (ValueError, NotImplementedError, IndexError):  # it is no pattern
+        return False
 
 
 def _endings(section: str) -> set[str]:
