@@ -9,7 +9,8 @@ turns them into findings.
 - `agent_statements`: lasting facts that the agent states
 - `summaries`: what the agent wrote down when its conversation was compacted
 - `answers`: what the user chose when the host asked for the agent
-- `fixes`: a command failed, something was changed, and it passed; `outcomes` says whether a command failed and why
+- `fixes`: a command failed, something was changed, and it passed; `outcomes` says whether a command failed and why,
+  `objections` whether the user then forbade it
 - `procedures`: commands that succeed one after another, more than once
 - `commands`: a parsed command line, for comparing two of them
 - `observation`: what the rules yield
@@ -55,7 +56,9 @@ def extract(events: Iterable[Event], now: datetime, *, users_only: bool = False)
     findings: dict[tuple[str, str], Finding] = {}
     for session, observation, at, branch in _observations(events, users_only):
         finding = _finding(session, observation, at or now, branch)
-        if finding is not None:
+        if finding is not None and observation.withdrawn:
+            findings.pop((session, finding.fingerprint), None)
+        elif finding is not None:
             known = findings.get((session, finding.fingerprint))
             if known is None or len(finding.signals) > len(known.signals):  # a user has confirmed it since
                 findings[session, finding.fingerprint] = finding

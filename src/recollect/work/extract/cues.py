@@ -27,6 +27,8 @@ class Cue:
     early: bool = False  # only in a short message, or as its first sentence
     reasoned: bool = False  # only with a reason
     asks: bool = False  # an order put as a question
+    lasting: bool = False  # not if it tells how something is doing now
+    states: bool = False  # what follows may be a fact about the project
 
 
 def _pattern(source: str) -> re.Pattern[str]:
@@ -40,6 +42,7 @@ CUES = tuple(
     for row in _DATA["cue"]
 )
 REFUSES = next(cue for cue, row in zip(CUES, _DATA["cue"], strict=True) if row.get("name") == "refuses")
+PLAIN_FACT = Cue("correction", re.compile(""), standing=True, after_work=True, follow=True)  # after a refusal
 OTHER_TOOL = Cue("correction", re.compile(""), after_work=True, terse=True)  # depends on the last command
 
 PASSING = _pattern(_DATA["patterns"]["passing"])
@@ -55,10 +58,19 @@ ORDER = _pattern(_DATA["patterns"]["order"])
 MOMENTARY = _pattern(_DATA["patterns"]["momentary"])
 CHOICE = _pattern(_DATA["patterns"]["choice"])
 CHOICE_OF_TOOL = _pattern(_DATA["patterns"]["choice_of_tool"])
+COMPLAINT = _pattern(_DATA["patterns"]["complaint"])
+REPORT = _pattern(_DATA["patterns"]["report"])
+DIFFERS = _pattern(_DATA["patterns"]["differs"])
+TO_BE_CHANGED = _pattern(_DATA["patterns"]["to_be_changed"])
+DANGLING = _pattern(_DATA["patterns"]["dangling"])
+IN_GENERAL = _pattern(_DATA["patterns"]["in_general"])
+OF_NOW = _pattern(_DATA["patterns"]["of_now"])
 POINTING = _pattern(_DATA["patterns"]["pointing"])
 REPORTED = _pattern(_DATA["patterns"]["reported"])
 COURTESY = _pattern(_DATA["patterns"]["courtesy"])
 OPEN_END = _pattern(_DATA["patterns"]["open_end"])
 CONTRAST = _pattern(_DATA["patterns"]["contrast"])
 PREDICATE = _pattern(_DATA["patterns"]["predicate"])
+PROJECT_FACT = _pattern(_DATA["patterns"]["plain_fact"])
+REJECTS = _pattern(_DATA["patterns"]["rejects"])
 FILLER = frozenset(_DATA["filler"].split())

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from recollect.model import Source
 from recollect.text.redact import redact
 from recollect.text.sentences import clip, statement
 from recollect.work.extract.agent_statements import cause_in
 from recollect.work.extract.commands import Command, checks_something_else, is_same_command, parse
+from recollect.work.extract.objections import Deed, deed_of, forbids, objects_to_last
 from recollect.work.extract.observation import RESOLVED_ERROR, Observation, relative, relative_in
 from recollect.work.extract.outcomes import error_line, failed
-from recollect.work.transcripts.event import ASSISTANT, Event
+from recollect.work.transcripts.event import ASSISTANT, USER, Event
 from recollect.work.transcripts.tools import EDIT, WRITE, command_of, family_of, paths_of
 
 _MAX_OPEN = 16  # failures waiting for their fix; older ones are dropped
@@ -48,6 +49,7 @@ _NAMED_COMMAND = re.compile(r"""["'`]([a-z][\w.-]*(?: [\w./=-]+){1,4})["'`]""")
 _COSMETIC = re.compile(r"-[qvsx]+|--(?:quiet|verbose|silent|no-color|color\S*|tb=\S+|maxfail\S*)")
 _OPTION = re.compile(r"-{1,2}[A-Za-z]|[A-Z_][A-Z0-9_]*=\S")
 _MENDS = re.compile(r"--(?:fix|write|autofix|autocorrect|apply|auto-correct-all)|-A|-w")
+_MAX_MADE = 32  # fixes that a user may still object to
 _SHOWN = 90  # characters of a command in a finding
 
 
@@ -73,6 +75,8 @@ class ErrorFixes:
     def __init__(self) -> None:
         self._calls: dict[str, Event] = {}
         self._open: deque[_Failure] = deque(maxlen=_MAX_OPEN)
+        self._made: deque[tuple[Observation, Deed]] = deque(maxlen=_MAX_MADE)
+        self._since_user = 0  # fixes made since the user's last message
 
     def read(self, event: Event) -> Iterator[Observation]:
         if event.is_call:
@@ -83,6 +87,8 @@ class ErrorFixes:
             call = self._calls.pop(event.call, None)
             if call is not None:
                 yield from self._answered(call, event)
+        elif event.is_message and event.author == USER and not event.injected:
+            yield from self._objected(event.text)
         elif event.author == ASSISTANT:
             self._explained(event.text)
 
@@ -104,6 +110,29 @@ class ErrorFixes:
             yield from self._failed(command, call, answer)
         else:
             yield from self._passed(command, answer, call.cwd or answer.cwd)
+
+    def _objected(self, message: str) -> Iterator[Observation]:
+        """Withdraw the fixes that the user forbids, or the last one if they object to what was done."""
+        new = len(self._made) - self._since_user
+        withdrawn = [
+            made for at, made in enumerate(self._made) if forbids(message, made[1], just_done=at >= new)
+        ]
+        if not withdrawn and self._since_user and objects_to_last(message):
+            withdrawn = [self._made[-1]]
+        self._since_user = 0
+        for made in withdrawn:
+            self._made.remove(made)
+            yield replace(made[0], withdrawn=True)
+
+    def _fixed(
+        self, failure: _Failure, passed: Command, last: int, cwd: str, *, passed_since: bool = True
+    ) -> Iterator[Observation]:
+        observation = _observation(failure, passed, last, cwd, passed_since=passed_since)
+        if observation is not None:
+            done = deed_of((passed.shell, *failure.commands), tuple(failure.changed), failure.command.shell)
+            self._made.append((observation, done))
+            self._since_user += 1
+            yield observation
 
     def _edited(self, paths: list[str]) -> None:
         for failure in self._open:
@@ -133,8 +162,7 @@ class ErrorFixes:
             elif not failure.changed and _extends(failure.command, command):
                 # Another form of the command has got further: that is how it has to be run.
                 self._open.remove(failure)
-                if observation := _observation(failure, command, answer.order, cwd, passed_since=False):
-                    yield observation
+                yield from self._fixed(failure, command, answer.order, cwd, passed_since=False)
             elif failure.acted:
                 failure.replaced = True
         self._open.append(_Failure(command, first, error, commands=prepared))
@@ -148,9 +176,8 @@ class ErrorFixes:
                 continue
             self._open.remove(failure)
             near = failure.runs <= _NEAR or failure.command.text == command.text
-            observation = _observation(failure, command, answer.order, cwd) if near else None
-            if observation is not None:
-                yield observation
+            if near:
+                yield from self._fixed(failure, command, answer.order, cwd)
 
 
 def _observation(

@@ -31,6 +31,7 @@ class Observation:
     signals: frozenset[str] = frozenset()
     file_paths: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()  # of a procedure
+    withdrawn: bool = False  # it was observed before, and the user has objected to it
 
 
 class SeenTexts:
@@ -42,12 +43,17 @@ class SeenTexts:
 
     def add(self, text: str) -> bool:
         """Add `text` and return whether it is new."""
-        words = {word[:_PREFIX] for word in re.findall(r"[\w'=.-]{3,}", text.lower())}
+        words = stems_of(text)
         for seen in self._texts:
             if len(words & seen) >= self._similarity * min(len(words), len(seen)):
                 return False
         self._texts.append(words)
         return True
+
+
+def stems_of(text: str) -> set[str]:
+    """Return the beginnings of the words of `text`."""
+    return {word[:_PREFIX] for word in re.findall(r"[\w'=.-]{3,}", text.lower())}
 
 
 def relative(path: str, cwd: str) -> str:

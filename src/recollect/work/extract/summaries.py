@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from recollect.model import INJECTED_MARK, Source
 from recollect.text.sentences import clip, is_guess, is_question, statement
-from recollect.work.extract.observation import RESOLVED_ERROR, Observation, SeenTexts
+from recollect.work.extract.observation import RESOLVED_ERROR, Observation, SeenTexts, stems_of
 from recollect.work.extract.user_statements import UserStatements
 from recollect.work.transcripts.event import ASSISTANT, Event
 
@@ -43,6 +43,18 @@ _TODAY = re.compile(
     r"\b(?:in[ _]progress|pending|not yet|still needs?|next step|todo|all \d+ tests|\d+ tests pass)\b",
     re.IGNORECASE,
 )
+# A point that tells what the user said: `User: "…"`, "user feedback: …", "the user prefers …".
+_USER_SAID = re.compile(
+    r"""\b(?:the\s)?user(?:'s)?(?:\s(?:feedback|correction|said|says|asked|noted|wrote|explained|clarified|instruction|reply|comment))?\s*[:–—]\s*["“]?
+        (?P<said>[^"”]{8,})""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_OF_USER = re.compile(
+    r"\buser(?:'s)? (?:feedback|correction|prefer|want|ask|said|says|insist|correct|point|request|clarif)|\buser:",
+    re.IGNORECASE,
+)
+_SHARED = 3  # words with a rule of the user, in a point that repeats it
+_SHARE = 0.4  # of the words of that rule
 _NAME = re.compile(r"`([^`\n]{4,})`")
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
 
@@ -53,6 +65,7 @@ class CompactionSummaries:
     def __init__(self) -> None:
         self._seen = SeenTexts(similarity=0.6)
         self._users = UserStatements()
+        self._rules: list[set[str]] = []  # the words of each rule that the user is quoted with
 
     def read(self, event: Event) -> Iterator[Observation]:
         if not is_summary(event):
@@ -62,7 +75,7 @@ class CompactionSummaries:
         others = [(point, False) for section, point in points if _KNOWLEDGE.search(section)]
         for section, point in points:
             if _USER_MESSAGES.search(section) and (quoted := _IN_QUOTES.match(point)):
-                yield from self._users.quoted(quoted[1], event.order)
+                yield from self._quoted(quoted[1], event.order)
         made = 0
         named: set[str] = set()  # names in code; what is said of them again repeats the error
         for point, is_error in (*errors, *others):
@@ -70,7 +83,9 @@ class CompactionSummaries:
             names = set(_NAME.findall(text))
             if made >= _MOST or not _is_kept(text, is_error) or (not is_error and names & named):
                 continue
-            if not self._seen.add(text):
+            if said := _USER_SAID.search(text):
+                yield from self._quoted(said["said"], event.order)
+            if (_OF_USER.search(text) and self._is_ruled(text)) or not self._seen.add(text):
                 continue
             made += 1
             named |= names
@@ -84,6 +99,17 @@ class CompactionSummaries:
                 confidence=0.6,
                 signals=frozenset({RESOLVED_ERROR}),
             )
+
+    def _quoted(self, said: str, order: int) -> Iterator[Observation]:
+        for rule in self._users.quoted(said, order):
+            self._rules.append(stems_of(rule.content))
+            yield rule
+
+    def _is_ruled(self, text: str) -> bool:
+        """Return whether a point tells again what a rule of the user says."""
+        words = stems_of(text)
+        shared = ((rule, len(rule & words)) for rule in self._rules)
+        return any(count >= _SHARED and count >= _SHARE * len(rule) for rule, count in shared)
 
 
 def is_summary(event: Event) -> bool:

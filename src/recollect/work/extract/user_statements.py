@@ -32,9 +32,10 @@ _MAX_REQUEST = 160  # characters of the request that a correction is about
 _SLASH = re.compile(r"/(?!remember\b)[a-z][\w:-]*(?:\s|$)")  # a command to the host
 _IN_CODE = re.compile(r"`|\w[._]\w|\w\(")
 _PATH = re.compile(r"\w/\w|\w\.[a-z]{1,4}\b")
-# "It should be short, but use the helper": what follows is an order of its own.
+# "It should be short, but use the helper", "that is a bug, we never sort in place": what follows is an order or a rule of its own.
 _BUT = re.compile(
-    r",? but (?=(?:please |just |only )*(?:use|call|put|write|run|store|import|take|go through) )",
+    r",? but (?=(?:please |just |only )*(?:use|call|put|write|run|store|import|take|go through) )"
+    r"|, (?=we (?:never|always|only|don'?t|do not) )",
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r'"[^"]*"|“[^“”]*”')
@@ -44,6 +45,11 @@ _PAUSE = re.compile(
     r"(?:wait|stop|hold on|not (?:now|yet)|later|let me|i'?ll do|skip|never ?mind|cancel)\b", re.IGNORECASE
 )
 _SHOULD = re.compile(r"(?:it|they|that|those|these) should\b", re.IGNORECASE)  # an order, not a guess
+# It begins with a word for something that was said before.
+_NAMES_NOTHING = re.compile(
+    r"(?:it|it'?s|they|they're|that's|he|she)\b|(?:that|this|these|those) (?:is|are|was|were|ones?|needs?|has|have|goes|must|should)\b",
+    re.IGNORECASE,
+)
 _HOW = re.compile(r"(?:always|never|only|not) ([a-z]+)\b", re.IGNORECASE)
 _VERBS = canonical_set(PREDICATES | COMMANDS | VERBS)
 _FAMILY = {tool: family for family, tools in FAMILIES.items() for tool in tools}
@@ -113,6 +119,7 @@ class UserStatements:
                 yield replace(observation, source=Source.EXTRACTED, importance=0.7, confidence=0.6)
 
     def _observations(self, message: list[str], order: int) -> Iterator[Observation]:
+        message = [part for sentence in message for part in _without_rejected(sentence)]
         made = at = 0
         unread = ""  # the sentence before, if it matched nothing
         while at < len(message) and made < _MAX_OBSERVATIONS:
@@ -120,18 +127,26 @@ class UserStatements:
             before = cues.POLITE.sub("", " ".join(message[:at]))
             context = before if len(_content_words(before)) >= 2 else ""
             at += 1
-            if after and cues.REFUSAL.match(sentence):
-                if not (cues.GOES_ON.match(after) or self._match(after)):
+            instead = self._instead_of_rejected(sentence, after)
+            if instead:
+                at += 1
+            elif after and cues.REFUSAL.match(sentence):
+                if not (cues.GOES_ON.match(after) or self._match(after) or _is_general_fact(after)):
                     continue
                 sentence, at = f"no, {after}", at + 1
             elif cues.REPROACH.match(sentence) and cues.GOES_ON.match(after):
                 sentence, context, at = f"no, {after}", sentence, at + 1
-            match = self._match(sentence, early=at == 1 or len(message) <= 3) or self._other_tool(sentence)
+            early = at == 1 or len(message) <= 3
+            match = instead or self._match(sentence, early) or self._other_tool(sentence)
             if match is None:
                 unread = sentence
                 continue
             cue, text = match
-            if cue.standing and cue.after_work and unread and cues.ORDER.match(unread):
+            if cues.DIFFERS.search(text) and at < len(message) and cues.TO_BE_CHANGED.match(message[at]):
+                at, unread = at + 1, ""
+                continue
+            explains = cue.standing and cue.after_work and cues.ORDER.match(unread)
+            if unread and (explains or _NAMES_NOTHING.match(text)):
                 text = f"{statement(unread)} {statement(text)}"
             unread = ""
             while cue.follow and at < len(message) and _goes_on(message[at], text):
@@ -143,6 +158,21 @@ class UserStatements:
             if observation is not None:
                 made += 1
                 yield observation
+
+    def _instead_of_rejected(self, sentence: str, after: str) -> tuple[Cue, str] | None:
+        """Return what is right, for "not anyhow. library crates have an enum of their own"."""
+        rejects = cues.REJECTS.match(cues.POLITE.sub("", sentence))
+        if not (rejects and after and self._worked) or is_question(after) or is_guess(after):
+            return None
+        name, order = rejects["name"].rstrip("."), _USE_TOOL.fullmatch(statement(after))
+        if order and _are_rivals(order[2], name):
+            return replace(cues.PLAIN_FACT, follow=False), f"{order[1]} {order[2]}, not {name}"
+        match = self._match(after)
+        if match and match[0].standing:
+            return replace(match[0], kind="correction", follow=True), f"not {name}: {match[1]}"
+        if _is_project_fact(after):
+            return cues.PLAIN_FACT, f"not {name}: {after}"
+        return None
 
     def _instead_of_refused(self, message: list[str], order: int) -> Iterator[Observation]:
         """Yield why the user refused a call and what they want instead, with the call as its subject."""
@@ -190,8 +220,14 @@ class UserStatements:
             if is_question(bare) and not cue.asks:
                 return None
             text = cues.COURTESY.sub("", cues.POLITE.sub("", match.groupdict().get("rest") or bare))
+            if cue.lasting and cues.OF_NOW.search(text):
+                continue
+            if cue.standing and cues.REPORT.search(text):
+                return None
+            inner = self._match(text) if cue is cues.REFUSES else None
+            if inner is None and cue.states and _is_general_fact(text):
+                return cues.PLAIN_FACT, text
             if cue is cues.REFUSES:
-                inner = self._match(text)
                 if inner is None and self._asked:
                     return None  # the answer to a question
                 if inner is not None:
@@ -208,9 +244,15 @@ class UserStatements:
             return None
         if len(_content_words(cues.CHOICE.sub("", text))) < (1 if cue.about or cue.terse else 2):
             return None
+        if cue.standing and _NAMES_NOTHING.match(text):
+            return None
         content, first = self._instead_of_last(statement(text)), order
         in_file = bool(cue.after_work and self._file and _IN_CODE.search(text))
         is_rule = content != statement(text) or _stands_alone(cue, text, in_file)
+        if is_rule and _is_dangling(text):
+            if not self._file:
+                return None
+            is_rule, in_file = False, True
         if not is_rule and in_file and not cue.about and len(text.split()) >= 4:
             content = f"In `{self._file}`: {content}" if self._file not in text else content
         elif not is_rule:
@@ -249,11 +291,47 @@ class UserStatements:
     def _instead_of_last(self, order: str) -> str:
         """Return `Use pnpm, not npm.` for `Use pnpm.` after npm was run."""
         match = _USE_TOOL.fullmatch(order)
-        if match and self._program != match[2]:
-            family = _FAMILY.get(match[2].lower())
-            if family and family == _FAMILY.get(self._program):
-                return f"{match[1]} {match[2]}, not {self._program}."
+        if match and self._program != match[2] and _are_rivals(match[2], self._program):
+            return f"{match[1]} {match[2]}, not {self._program}."
         return order
+
+
+def _are_rivals(one: str, other: str) -> bool:
+    """Return whether two tools do the same."""
+    family = _FAMILY.get(one.lower())
+    return family is not None and family == _FAMILY.get(other.lower())
+
+
+def _without_rejected(sentence: str) -> list[str]:
+    """Return "not anyhow, library crates have …" as two sentences; others as they are."""
+    rejects = cues.REJECTS.match(cues.POLITE.sub("", sentence))
+    if rejects and rejects["next"] and _is_project_fact(rejects["next"]):
+        return [f"not {rejects['name']}", rejects["next"]]
+    return [sentence]
+
+
+def _is_project_fact(text: str) -> bool:
+    """Return whether it states what holds in the project, not how the work of the moment is doing."""
+    begins = " ".join(text.split()[:6])
+    return (
+        bool(cues.PROJECT_FACT.match(text))
+        and len(text.split()) >= 5
+        and not (is_question(text) or is_guess(text) or cues.POINTING.search(begins))
+        and not (cues.OF_NOW.search(text) or cues.COMPLAINT.search(text) or cues.MOMENTARY.search(text))
+        and not cues.REPORT.search(text)
+    )
+
+
+def _is_general_fact(text: str) -> bool:
+    return bool(cues.IN_GENERAL.search(text)) and _is_project_fact(text)
+
+
+def _is_dangling(text: str) -> bool:
+    """Return whether it speaks of "these devices" and has not named them."""
+    return any(
+        found["noun"][:5].lower() not in text[: found.start()].lower()
+        for found in cues.DANGLING.finditer(text)
+    )
 
 
 def _choice_of_tool(sentence: str) -> str | None:
@@ -289,7 +367,15 @@ def _goes_on(sentence: str, before: str) -> bool:
     guesses = is_guess(sentence) and not _SHOULD.match(sentence)
     if is_question(sentence) or guesses or len(before) + len(sentence) > _MAX_TOGETHER:
         return False
+    if _names_again(sentence, before) and _is_project_fact(sentence):
+        return True
     return bool(cues.GOES_ON.match(sentence)) or _has_no_verb(sentence)
+
+
+def _names_again(sentence: str, before: str) -> bool:
+    """Return whether the subject of a sentence was named before it."""
+    words = _content_words(" ".join(sentence.split()[:2]))
+    return bool(words) and words[0] in _content_words(before)
 
 
 def _has_no_verb(sentence: str) -> bool:
