@@ -170,6 +170,7 @@ SECRETS = [
     ("the community string is {}", "hx7Public" + "!99", "password"),
     ("hold the logo and type {} as the admin pin", "608570", "code"),
     ('gpg asks for the passphrase, it\'s "{}"', "walnut drizzle seventeen otters", "password"),
+    ("use the passphrase {} for the backup", "nine lanterns behind marble", "password"),
     ("sudo asks for a password, that's {} on the nas", "kE9!" + "vanta", "password"),
 ]
 
