@@ -151,6 +151,7 @@ class MessageWeights:
     question: float = -0.5  # for a short message that ends with a question mark: the answer comes after it
     session: float = 0.3  # × the mean of the session's three best messages
     session_words: float = 0.25  # × the words of the whole session
+    long: float = 60.0  # terms; where a message or one beside it is longer, it has words enough of its own
     by_session_words: float = 0.3  # where sessions are ranked
     by_session_best: float = 0.7
 

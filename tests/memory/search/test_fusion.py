@@ -1,3 +1,4 @@
+from dataclasses import replace
 from functools import reduce
 from operator import add
 
@@ -76,6 +77,19 @@ def test_a_message_is_scored_as_the_recipe_says() -> None:
     assert units.parts["session"] == pytest.approx(0.3 * np.array([first, first, second, second]) / 2)
     assert units.parts["session words"] == pytest.approx([-0.25, -0.25, 0.25, 0.25])
     assert sessions.total == pytest.approx([-1.0, 1.0])
+
+
+def test_the_words_of_its_session_count_less_for_a_long_message() -> None:
+    short = talk_of(0, 0, 1, 1)
+    long = replace(short, lengths=np.array([10.0, 10.0, 600.0, 10.0]))
+
+    parts = [
+        combine_message_scores(np.zeros(4), None, np.array([1.0, 3.0]), talk)[0].parts["session words"]
+        for talk in (short, long)
+    ]
+
+    assert parts[0] == pytest.approx([-0.25, -0.25, 0.25, 0.25])
+    assert parts[1] == pytest.approx([-0.25, -0.25, 0.025, 0.025])
 
 
 def test_an_answer_is_found_by_the_question_before_it() -> None:

@@ -79,7 +79,8 @@ def combine_message_scores(
     sessions = features.sessions
     around = sessions.neighbours(alone, features.is_question, weights.neighbours)
     lengths = np.maximum(features.lengths, 1.0).astype(np.float64)
-    share = weights.around * np.minimum(1.0, weights.short / sessions.longest_around(lengths))
+    longest = sessions.longest_around(lengths)
+    share = weights.around * np.minimum(1.0, weights.short / longest)
     parts["neighbours"] = around * share * inside
 
     best = sessions.best(alone + parts["neighbours"], inside, top=3)
@@ -90,7 +91,8 @@ def combine_message_scores(
     asks = features.is_question * np.minimum(1.0, weights.short / lengths)
     parts["question"] = weights.question * asks * inside
     parts["session"] = weights.session * mean[sessions.of] * inside
-    parts["session words"] = weights.session_words * shared[sessions.of] * inside
+    little = np.minimum(1.0, weights.long / longest)
+    parts["session words"] = weights.session_words * little * shared[sessions.of] * inside
     by_session = ScoreParts(
         {
             "words": weights.by_session_words * shared,
