@@ -9,6 +9,8 @@
     python -m bench verdicts --groups 120      pairs from so many of 2,160 groups of statements, by sort
     python -m bench verdicts --shown           what an agent that records such a statement is shown of the others
 
+Statements are read by the bundled model too, as in the daemon; `--rules` leaves it out.
+
 Subjects and frames state nothing that contradicts another, so nothing may be superseded; each pair that was is listed.
 Of pairs, `a` is remembered first and `b` after it, each pair in a session of its own, and then all are consolidated.
 Repositories are read where they are and never kept.
@@ -31,6 +33,7 @@ from recollect.config import load_settings
 from recollect.context.embedder import Embedder
 from recollect.embed.inference import open_inference
 from recollect.embed.open import open_embedder
+from recollect.embed.pair_reader import BundledReader
 from recollect.memory import ranking
 from recollect.memory.maintenance.merge import SAME
 
@@ -49,8 +52,9 @@ class JudgedPair(NamedTuple):
 
 
 def run() -> dict[str, Any]:
-    frames = remember_all(statements())
-    judged = pair_figures(judge_pairs(_half("dev")))
+    reader = loaded_reader()
+    frames = remember_all(statements(), reader)
+    judged = pair_figures(judge_pairs(_half("dev"), reader=reader))
     details = {"frames": frames.pop("details"), "pairs": judged.pop("details")}
     return {"frames": frames, "pairs, dev half": judged, "details": details}
 
@@ -77,13 +81,22 @@ def commit_subjects(folders: Sequence[Path], most: int = SUBJECTS) -> list[str]:
     return list(subjects)
 
 
-def remember_all(statements: Iterable[str]) -> dict[str, Any]:
+def loaded_reader() -> BundledReader:
+    reader = BundledReader()
+    reader.load()
+    return reader
+
+
+def remember_all(statements: Iterable[str], reader: BundledReader | None = None) -> dict[str, Any]:
     """Remember the statements one after the other as a user would, and return what happened to them."""
     superseded: list[tuple[str, str, str]] = []
     proposed: list[tuple[str, str, str]] = []
     merged: list[tuple[str, str, str]] = []
     count = 0
-    with tempfile.TemporaryDirectory() as folder, Engine.open(folder, Path(folder, "home")) as engine:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Engine.open(folder, Path(folder, "home"), reader=reader) as engine,
+    ):
         for text in statements:
             count += 1
             receipt = engine.remember(text)
@@ -104,14 +117,18 @@ def remember_all(statements: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def judge_pairs(rows: Iterable[tuple[str, str, str]], nli: str = "") -> list[JudgedPair]:
+def judge_pairs(
+    rows: Iterable[tuple[str, str, str]], nli: str = "", reader: BundledReader | None = None
+) -> list[JudgedPair]:
     """Remember each pair of (label, a, b) in a session of its own, then consolidate."""
     judged = []
     if model := open_inference(nli):
         model.load()
     with (
         tempfile.TemporaryDirectory() as folder,
-        Engine.open(folder, settings=load_settings(Path(folder, "home"), nli_folder=nli)) as engine,
+        Engine.open(
+            folder, settings=load_settings(Path(folder, "home"), nli_folder=nli), reader=reader
+        ) as engine,
     ):
         written = []
         for number, (label, old, new) in enumerate(rows):
@@ -258,15 +275,17 @@ def main() -> None:
     options.add_argument("--groups", type=int, metavar="N", help="pairs from N groups of bench/data")
     options.add_argument("--shown", action="store_true", help="what an agent is shown of the groups")
     options.add_argument("--nli", metavar="FOLDER", default="", help="a model of natural-language inference")
+    options.add_argument("--rules", action="store_true", help="without the bundled model")
     options.add_argument("-v", action="store_true", help="list the pairs that were judged wrongly")
     given = options.parse_args()
+    reader = None if given.rules else loaded_reader()
     if given.git:
-        _show_statements("commit subjects", commit_subjects(given.git, given.most))
+        _show_statements("commit subjects", commit_subjects(given.git, given.most), reader)
     if given.statements:
-        _show_statements(given.statements, Path(given.statements).read_text("utf-8").splitlines())
+        _show_statements(given.statements, Path(given.statements).read_text("utf-8").splitlines(), reader)
     for path in _projects() if given.projects else ():
         rows = map(json.loads, path.read_text("utf-8").splitlines())
-        _show_statements(path.name, [row["content"] for row in rows])
+        _show_statements(path.name, [row["content"] for row in rows], reader)
     sets = {path.name: read_pairs(path) for path in given.pairs}
     if given.half:
         sets[given.half] = _half(given.half)
@@ -274,7 +293,7 @@ def main() -> None:
         sorts = group_pairs(given.groups)
         sets |= sorts | {"all groups": [pair for pairs in sorts.values() for pair in pairs]}
     for name, rows in sets.items():
-        figures = pair_figures(judge_pairs(rows, given.nli))
+        figures = pair_figures(judge_pairs(rows, given.nli, reader))
         print(name)
         show(figures)
         for row in figures["details"]["pairs"] if given.v else ():
@@ -289,8 +308,8 @@ def _projects() -> list[Path]:
     return [judgement.DATA / "memories.jsonl", *sorted(judgement.DATA.glob("delivery/*.memories.jsonl"))]
 
 
-def _show_statements(name: str, statements: Sequence[str]) -> None:
-    figures = remember_all(statements)
+def _show_statements(name: str, statements: Sequence[str], reader: BundledReader | None) -> None:
+    figures = remember_all(statements, reader)
     print(name)
     show(figures)
     for sort, rows in figures["details"].items():

@@ -85,8 +85,8 @@ def new_stores_are_copies(tmp_path_factory):
 def the_bundled_model_is_loaded_once():
     """Shares the loaded model among the embedders of a test process: loading takes ten times as long as a text."""
     load = minilm.open_session
-    anew = {name: getattr(minilm, name) for name in ("open_session", "_bundled_model", "_bundled_tokenizer")}
-    bundled, tokenizer = functools.cache(minilm._bundled_model), functools.cache(minilm._bundled_tokenizer)
+    anew = {name: getattr(minilm, name) for name in ("open_session", "bundled_model", "bundled_tokenizer")}
+    bundled, tokenizer = functools.cache(minilm.bundled_model), functools.cache(minilm.bundled_tokenizer)
     session = functools.cache(lambda threads: load(bundled(), [], threads))
 
     def open_session(path: Path, providers: list[str], threads: int) -> object:
@@ -95,8 +95,8 @@ def the_bundled_model_is_loaded_once():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(minilm, "open_session", open_session)
-        patch.setattr(minilm, "_bundled_model", bundled)
-        patch.setattr(minilm, "_bundled_tokenizer", tokenizer)
+        patch.setattr(minilm, "bundled_model", bundled)
+        patch.setattr(minilm, "bundled_tokenizer", tokenizer)
         yield anew
 
 

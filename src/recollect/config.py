@@ -322,7 +322,7 @@ def _similar(name: str) -> list[str]:
 def unknown_setting(name: str, origin: str = "") -> BadSetting:
     """Return the error for a name that is no setting; `origin` is where it was read."""
     similar = _similar(name)
-    hint = f"Did you mean {similar[0]!r}?" if similar else f"Known: {', '.join(_NAMES)}."
+    hint = f"Did you mean {similar[0]!r}?" if similar else "Run `recollect config` to list the settings."
     return BadSetting(f"Unknown setting {name[:60]!r}{origin and f' in {origin}'}.", hint)
 
 

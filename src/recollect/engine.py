@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from recollect.code.modules.project_map import ProjectMap
     from recollect.code.modules.task import ModuleMatch
     from recollect.code.relevant.search import Relevant
+    from recollect.context.pair_reader import PairReader
     from recollect.llm.protocol import Judge, Sidecar
     from recollect.memory.maintainer import Maintenance
     from recollect.memory.maintenance.doctor import Diagnosis
@@ -82,11 +83,12 @@ class Engine:
         clock: m.Clock = m.utc_now,
         sidecar: "Judge | None" = None,
         has_deadlines: bool = True,
+        reader: "PairReader | None" = None,
     ) -> "Engine":
         """Open the engine for the folder `project` (by default the current one), with its store in `home`.
 
         `actor` is "user", or "agent:NAME", which may write to this project only. Without deadlines, a search is never
-        cut off, however slow the machine is.
+        cut off, however slow the machine is. `reader` compares statements where the rules find nothing, once it is loaded.
         """
         settings = settings or load_settings(home)
         folder = locate(Path(project or settings.project or "."))
@@ -105,7 +107,17 @@ class Engine:
             if remote is not None and remote.login.embeddings == "client":
                 remote.embedder = used
             context = Context(
-                settings, store, used, clock, actor, found, folder, tuple(keys), has_deadlines, remote=remote
+                settings,
+                store,
+                used,
+                clock,
+                actor,
+                found,
+                folder,
+                tuple(keys),
+                has_deadlines,
+                reader=reader,
+                remote=remote,
             )
             if embedder is None:
                 measures = Measures(context)

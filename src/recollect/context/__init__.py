@@ -4,6 +4,7 @@
 - `store`: the `Store` protocol in three parts, `MemoryStore`, `WorkStore` and `StoreMaintenance`
 - `team`: what a team server needs of a database: stores of callers, and the directory of people and tokens
 - `embedder`: the `Embedder` protocol
+- `pair_reader`: the `PairReader` protocol, of what reads two statements at once
 - `confirmed_time`: the time that may be relied on to delete by age: a clock that jumps is believed when it is seen twice
 - `git`: reads a repository without running anything that it names; the only module that runs git
 - `project`: finds the project that a folder belongs to, by git's files and the store's keys

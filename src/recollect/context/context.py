@@ -10,6 +10,7 @@ import recollect.model as m
 from recollect.config import Settings
 from recollect.context.confirmed_time import WORTH_A_NOTICE, confirmed_now, see_clock
 from recollect.context.embedder import Embedder
+from recollect.context.pair_reader import PairReader
 from recollect.context.project import (
     ProjectFolder,
     checked_out,
@@ -39,6 +40,7 @@ class Context:
     folder: ProjectFolder | None = None  # the folder that the project was found from
     project_keys: tuple[str, ...] = ()  # under which `register_project` stores the project
     has_deadlines: bool = True  # of a search; without, it runs to its end on the thread that asks
+    reader: PairReader | None = None  # None = rules alone compare statements; processes that live on have one
     remote: object | None = None  # the team server that has the memories; None = they are in `store`
 
     def __post_init__(self) -> None:

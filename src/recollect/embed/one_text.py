@@ -22,6 +22,8 @@ _TYPES: dict[int, np.dtype[Any]] = {
     3: np.dtype("i1"),
 }  # of ONNX's that the model's weights have
 
+_WORDS = "inner.embeddings.word_embeddings.weight"
+
 Matrix = Any  # of floats: a row for each word piece
 
 
@@ -71,8 +73,8 @@ class OneText:
     def __init__(self, path: Path) -> None:
         tensors = dict(_tensors(path))
         embeddings, encoder = "inner.embeddings.", "inner.encoder.layer."
-        self._words = _Table(tensors, f"{embeddings}word_embeddings.weight")
-        self._positions = _Table(tensors, f"{embeddings}position_embeddings.weight")
+        self._words = Table(tensors, _WORDS)
+        self._positions = Table(tensors, f"{embeddings}position_embeddings.weight")
         self._type = tensors[f"{embeddings}token_type_embeddings.weight"][0]
         self._norm = _norm(tensors, f"{embeddings}LayerNorm")
         # The matrices have numbers for names, in the order in which a layer uses them.
@@ -111,7 +113,7 @@ class OneText:
         return rows
 
 
-class _Table:
+class Table:
     """Rows of bytes with a scale for each."""
 
     def __init__(self, tensors: dict[str, Matrix], name: str) -> None:
@@ -119,6 +121,11 @@ class _Table:
 
     def __getitem__(self, rows: list[int]) -> Matrix:
         return self._bytes[rows] * self._scales[rows]
+
+
+def word_table(path: Path) -> Table:
+    """Return the word vectors of the bundled model. Raises KeyError for another model's file."""
+    return Table(dict(_tensors(path)), _WORDS)
 
 
 def _norm(tensors: dict[str, Matrix], name: str) -> LayerNorm:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recollect.context.embedder import ForwardingEmbedder
+from recollect.embed.pair_reader import BundledReader
 from recollect.errors import NoSuchFolder, RecollectError
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ class EnginePool:
 
 
 class EngineOpener:
-    """Opens engines that share the embedder of the first one."""
+    """Opens engines that share the embedder of the first one, and a reader."""
 
     def __init__(
         self,
@@ -140,6 +141,7 @@ class EngineOpener:
         self._settings = settings
         self._find_embedder = embedder
         self._embedder: Embedder | None = None  # None until the first engine is open
+        self._reader = BundledReader()
         self._first = threading.Lock()
 
     def __call__(self, folder: Path, actor: str) -> "Engine":
@@ -153,7 +155,7 @@ class EngineOpener:
 
         settings = self._settings()
         embedder = self._embedder or self._find_embedder(settings)
-        engine = Engine.open(folder, actor=actor, settings=settings, embedder=embedder)
+        engine = Engine.open(folder, actor=actor, settings=settings, embedder=embedder, reader=self._reader)
         if self._embedder is not None:
             return engine
         self._embedder = CachingEmbedder(engine.embedder)

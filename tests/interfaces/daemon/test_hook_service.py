@@ -502,6 +502,17 @@ def test_the_daemon_loads_the_model_and_the_project_it_was_started_for(service, 
     assert "warm" in embedder.texts
 
 
+def test_the_daemon_loads_the_model_that_reads_statements_after_what_a_prompt_needs(service, folder):
+    service.warm_up(str(folder))
+    for thread in threading.enumerate():
+        if thread.name == "recollect-warm-up":
+            thread.join(60)
+
+    assert service.model_is_ready.is_set()
+    with service.engines.use(str(folder), "user") as engine:
+        assert engine.context.reader.is_loaded
+
+
 def test_vectors_that_are_turned_off_are_no_error_of_the_daemon(home, folder):
     opener = EngineOpener(lambda: load_settings(home), lambda settings: NoEmbedder())
     service = HookService(EnginePool(opener), HookSpool(home))

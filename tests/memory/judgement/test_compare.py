@@ -232,6 +232,9 @@ DUPLICATES = [
     ("`fetch_all` is limited to 100 rows.", "fetch_all returns at most 100 rows.", 0.92),
 ]  # fmt: skip
 RELATED = [
+    ("Use `min_exhaustive_patterns`", "Use div_ceil", 0.55),
+    ("Become 2.12.0", "Become 2.11.0", 0.95),
+    ("Ignore E501 in ruff.", "Ignore E203 in ruff.", 0.9),
     ("`pnpm build` builds the project.", "Use pnpm, not npm.", 0.62),
     ("In production the queue runs on Redis.", "In tests, do not use Redis.", 0.6),
     ("npm 10 or newer is not needed.", "Use pnpm, not yarn.", 0.5),
@@ -870,3 +873,20 @@ def test_a_clause_that_denies_what_the_other_says_asks_however_long_it_is(old, n
 
     assert comparison.relation is StatementRelation.CONTRADICTION
     assert not comparison.certain
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The API calls the ledger.", "The ledger calls the API."),
+        ("Buyers rate sellers after a sale.", "Sellers rate buyers after a sale."),
+        ("Admins can see invoices.", "Admins can change invoices."),
+        ("Use your work account to see the dashboards.", "Use your work account to change the dashboards."),
+        ("Timeouts are set on the client.", "Timeouts are logged on the client."),
+        ("Use 🔴 for errors in the log.", "Use 🟡 for errors in the log."),
+        ("The index is owned by the data team.", "The index is restarted by the data team."),
+    ],
+)
+def test_another_act_picture_or_direction_is_never_merged_without_asking(old, new):
+    for comparison in (compare(new, old, 0.96), compare(old, new, 0.96), compare(new, old, None)):
+        assert not (comparison.certain and comparison.relation in MERGED)

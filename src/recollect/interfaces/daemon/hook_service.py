@@ -718,6 +718,12 @@ class HookService:
         finally:
             self.model_is_ready.set()
         self._attempt(tokens.load)
+        self._attempt(self._load_reader)
+
+    def _load_reader(self) -> None:
+        with self.engines.use("/", HOOK_ACTOR) as engine:
+            if engine.context.reader is not None:
+                engine.context.reader.load()
 
     def _load_project(self, folder: str) -> None:
         with self.engines.use(folder or "/", HOOK_ACTOR) as engine:

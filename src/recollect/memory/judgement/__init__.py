@@ -11,6 +11,7 @@
   whether it is certain
 - `candidates`: what a statement names, by which others about the same are found
 - `roles`: the tools of each role, extended by a file of the user
+- `reading`: what a model that reads two statements at once adds where the rules find nothing
 - `second_opinion`: asks a model where the rules are unsure
 
 `memory.write` asks it about a new memory and those like it, `memory.maintenance.consolidate` about stored ones,

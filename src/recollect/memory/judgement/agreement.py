@@ -36,6 +36,8 @@ def same_words(pair: Pair) -> Comparison | None:
         return Comparison(StatementRelation.MERGEABLE, "the same words, but 'may' on one side", certain=False)
     if _measures(pair.new) != _measures(pair.old) or _are_swapped(pair):
         return Comparison(StatementRelation.MERGEABLE, "the same words in other places", certain=False)
+    if _act_otherwise(pair):
+        return Comparison(StatementRelation.MERGEABLE, "the same words, but another act", certain=False)
     if not pair.opposed and _negations(pair.new) != _negations(pair.old):
         return Comparison(StatementRelation.MERGEABLE, "the same words, but 'not' on one side", certain=False)
     if has_other_condition(pair):
@@ -45,6 +47,14 @@ def same_words(pair: Pair) -> Comparison | None:
     if len(pair.new.content) == 1 and pair.cosine is not None and pair.near < ALIKE:
         return Comparison(StatementRelation.MERGEABLE, "the same word, and no other", certain=False)
     return Comparison(StatementRelation.DUPLICATE, "the same words", certain=True)
+
+
+def _act_otherwise(pair: Pair) -> bool:
+    """Return whether each says what is done by a light word of its own: "may see invoices", "may change invoices"."""
+    new, old = (
+        frozenset(token.word for token in light) & _ACTS for light in (pair.light_new, pair.light_old)
+    )
+    return bool(new and old)
 
 
 def same_meaning(pair: Pair) -> Comparison | None:
@@ -127,6 +137,12 @@ def _is_amount(word: str) -> bool:
     return word[:1].isdecimal() or word in tables.SECONDS or word in tables.BYTES
 
 
+def have_other_scopes(pair: Pair) -> bool:
+    """Return whether each is about another environment, language, platform or kind of test."""
+    new, old = pair.new.scopes, pair.old.scopes
+    return any(new[name] != old[name] for name in new.keys() & old.keys())
+
+
 def perhaps_done(pair: Pair) -> bool:
     return any(side.is_event or side.may_be_event for side in (pair.new, pair.old))
 
@@ -195,4 +211,8 @@ def _are_swapped(pair: Pair) -> bool:
 
 _ALWAYS_LIMITS = canonical_set(
     "maximum minimum fit largest biggest longest highest smallest shortest lowest fewest".split()
+)
+# Light words that say what is done; the others only say where or that something is.
+_ACTS = canonical_set(
+    "start move migrate switch change see call find get give take save put make allow look".split()
 )

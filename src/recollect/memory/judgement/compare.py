@@ -4,7 +4,9 @@ Vectors cannot tell "always" from "never", so the rules look for disagreement fi
 may merge. The rules are tried in the order of `_RULES`, and the first that returns a comparison decides.
 """
 
-from collections.abc import Callable
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from recollect.llm.protocol import StatementRelation
@@ -12,7 +14,7 @@ from recollect.memory.judgement import agreement, disagreement
 from recollect.memory.judgement.comparison import ALIKE, NEAR, Comparison
 from recollect.memory.judgement.frame import is_same_matter
 from recollect.memory.judgement.pair import Pair, pair_up
-from recollect.memory.judgement.statement import Token, TokenKind, parse, word_set
+from recollect.memory.judgement.statement import Token, TokenKind, canonical, parse, word_set
 
 
 def compare(new: str, old: str, cosine: float | None) -> Comparison:
@@ -24,14 +26,47 @@ def compare(new: str, old: str, cosine: float | None) -> Comparison:
         if comparison := rule(pair):
             name = comparison.rule or rule.__name__.strip("_").replace("_", " ")
             checked = _checked(replace(comparison, rule=name), pair)
-            return _with_doubt(checked) if _differ_in_names(pair) else checked
+            doubt = _doubt(new, old, pair)
+            return _with_doubt(checked, doubt) if doubt else checked
     raise AssertionError("the last rule always decides")
 
 
-def _with_doubt(comparison: Comparison) -> Comparison:
-    """Return the comparison of two statements whose names only look alike: nothing is merged or superseded without asking."""
+def is_open(comparison: Comparison, new: str, old: str) -> bool:
+    """Return whether the rules have found neither a contradiction nor what rules one out: a model may know more."""
+    if comparison.relation in (StatementRelation.RELATED, StatementRelation.UNRELATED):
+        if comparison.rule in _RULES_OUT:
+            return False
+    elif comparison.relation is not StatementRelation.MERGEABLE or comparison.certain:
+        return False
+    pair = pair_up(parse(new), parse(old), None)
+    return not (
+        agreement.perhaps_done(pair)
+        or pair.new.is_question
+        or pair.old.is_question
+        or agreement.have_other_scopes(pair)
+    )
+
+
+def differing_words(new: str, old: str) -> str:
+    """Return the first words that only one of them has, the older statement's before those of the newer: for an explanation."""
+    pair = pair_up(parse(new), parse(old), None)
+    sides = (" ".join(token.surface for token in left[:_QUOTED]) for left in (pair.left_old, pair.left_new))
+    return " → ".join(f"'{words}'" for words in sides if words)
+
+
+def _doubt(new: str, old: str, pair: Pair) -> str:
+    """Return why two statements with the same words may be two; an empty text if nothing tells."""
+    if _differ_in_names(pair):
+        return "a name spelt otherwise"
+    if _symbols(new) != _symbols(old):
+        return "another picture"
+    return "the other way round" if _change_places(new, old) else ""
+
+
+def _with_doubt(comparison: Comparison, doubt: str) -> Comparison:
+    """Return the comparison of two statements that only look alike: nothing is merged or superseded without asking."""
     if comparison.relation in _SAME_OR_LIKELY:
-        reason = f"a name spelt otherwise: {comparison.reason}"
+        reason = f"{doubt}: {comparison.reason}"
         return Comparison(StatementRelation.MERGEABLE, reason, certain=False, rule=comparison.rule)
     return replace(comparison, certain=False)
 
@@ -45,6 +80,28 @@ def _differ_in_names(pair: Pair) -> bool:
         and _is_name(other)
         for word, token in pair.new.tokens.items()
     )
+
+
+def _change_places(new: str, old: str) -> bool:
+    """Return whether what one does to the other is done the other way round: "the API calls the ledger", "the ledger calls the API"."""
+    acts = set(_acts(new))
+    return any((after, act, before) in acts and before != after for before, act, after in _acts(old))
+
+
+def _acts(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield each word that may say what is done, between the words right before and after it; articles are left out."""
+    words = [word for word in re.findall(r"[^\W_]+", text.lower()) if word not in _ARTICLES]
+    stems = [canonical(word) for word in words]
+    return (
+        (stems[at - 1], stems[at], stems[at + 1])
+        for at in range(1, len(words) - 1)
+        if words[at] not in _NO_ACTS
+    )
+
+
+def _symbols(text: str) -> set[str]:
+    """Return the pictures in a text, which are no words: "use 🔴 for errors"."""
+    return {character for character in text if character > "⌀" and unicodedata.category(character) == "So"}
 
 
 def _is_name(token: Token) -> bool:
@@ -73,8 +130,17 @@ _NAMED = word_set(
     "bucket branch collection column command host library module package queue repo table topic"
 )
 _NAMED_BEFORE = word_set("bucket collection column queue table topic")
+_ARTICLES = frozenset("the a an our your my its their this that these those all each every any some".split())
+# These connect two words and say of neither that it does something to the other.
+_NO_ACTS = frozenset(
+    "is are was were be been and or by of with in on at to for from as not but than then".split()
+)
 _SAME_OR_LIKELY = (StatementRelation.DUPLICATE, StatementRelation.MERGEABLE)
 
+
+# Rules that see why two statements hold beside each other.
+_RULES_OUT = ("question", "event", "exception", "other scope", "other thing", "not only")
+_QUOTED = 3  # words of a statement
 
 _ABOUT_A_TOOL = ("banned tool",)  # whatever else is said: "no poetry" concerns each statement that uses it
 

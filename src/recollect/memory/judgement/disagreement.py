@@ -25,6 +25,7 @@ from recollect.memory.judgement.statement import (
     LANGUAGES,
     Revision,
     Statement,
+    Token,
     TokenKind,
     canonical,
     canonical_set,
@@ -263,6 +264,9 @@ def other_value(pair: Pair) -> Comparison | None:
     if not pair.topic and not in_role and pair.left:
         return None
     only_named = max(len(pair.new.tokens), len(pair.old.tokens)) <= 2  # "axum 0.8.9"
+    if only_named and not in_role and all(_is_identifier(side) for two in pair.values for side in two):
+        # "use div_ceil", "use is_sorted"
+        return Comparison(StatementRelation.RELATED, f"two names of code: {reason}", certain=False)
     if (pair.left or only_named) and not (pair.new.claims and pair.old.claims):
         return Comparison(StatementRelation.RELATED, f"only named: {reason}", certain=False)
     others = _other_code(pair)
@@ -276,6 +280,10 @@ def other_value(pair: Pair) -> Comparison | None:
     certain = says_nothing_else(pair) and not additive and _is_stated(pair, orders)
     certain = certain and takes_one_value(pair) and holds_in_the_same_case(pair) and not any(others)
     return Comparison(StatementRelation.CONTRADICTION, reason, certain=certain)
+
+
+def _is_identifier(token: Token) -> bool:
+    return token.kind is TokenKind.CODE and "_" in token.word
 
 
 def _other_code(pair: Pair) -> tuple[set[str], set[str]]:

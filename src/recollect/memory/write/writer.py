@@ -12,6 +12,7 @@ from datetime import timedelta
 
 import recollect.model as m
 from recollect.context.context import Context
+from recollect.context.pair_reader import PairReader
 from recollect.embed.inference import open_inference
 from recollect.errors import ContentRefused, EmbedderUnavailable, LimitReached, OutOfScope
 from recollect.frozen import frozen
@@ -20,6 +21,7 @@ from recollect.memory.index.index import MemoryIndex
 from recollect.memory.judgement.candidates import subject_of
 from recollect.memory.judgement.compare import compare, content_words, subject_words
 from recollect.memory.judgement.comparison import ALIKE, Comparison
+from recollect.memory.judgement.reading import read_neighbours
 from recollect.memory.judgement.roles import learn_roles
 from recollect.memory.judgement.second_opinion import TimeLimit, asked_of
 from recollect.memory.write import enrich
@@ -98,6 +100,7 @@ class MemoryWriter:
         self._root = context.root
         self._session_limit = context.settings.session_limit
         self._sidecar = sidecar
+        self._reader = context.reader
         self._inference = open_inference(context.settings.nli_folder)
         learn_roles(context.settings.roles_file)
 
@@ -112,7 +115,7 @@ class MemoryWriter:
         twin = self._twin(memory)
         if twin is None:  # the same words again need no vector
             vector, notes = self.embed(memory)
-        plan = _WritePlan(twin) if twin else self._plan(memory, vector, self._sidecar)
+        plan = _WritePlan(twin) if twin else self._plan(memory, vector, self._sidecar, self._reader)
         return PreparedWrite(memory, vector, plan, seq, redactions, notes)
 
     def write(self, prepared: PreparedWrite, change: m.Change) -> m.Receipt:
@@ -250,7 +253,14 @@ class MemoryWriter:
             note = f"Stored without a vector for now: {error.message} {error.hint}".strip()
             return None, () if error.by_choice else (note,)
 
-    def _plan(self, memory: m.Memory, vector: bytes | None, sidecar: Judge | None) -> _WritePlan:
+    def _plan(
+        self,
+        memory: m.Memory,
+        vector: bytes | None,
+        sidecar: Judge | None,
+        reader: PairReader | None = None,
+    ) -> _WritePlan:
+        """Return how `memory` relates to the stored ones. No model is asked in a transaction."""
         view = m.scope_of(memory)
         if twin := self._twin(memory):
             return _WritePlan(twin=twin)
@@ -259,8 +269,7 @@ class MemoryWriter:
         related: list[tuple[m.Memory, float, str]] = []
         asked = held = 0
         limit = TimeLimit()
-        for old, cosine in self._neighbours(view, memory, vector):
-            comparison = compare(memory.content, old.content, cosine)
+        for old, cosine, comparison in self._compared(view, memory, vector, reader):
             may_ask = self._inference is not None and held < MAX_ASKED and limit.has_room
             if self._inference is not None and may_ask and not comparison.certain:
                 held += 1
@@ -282,6 +291,22 @@ class MemoryWriter:
         best = max(same, key=lambda pair: (pair[0], pair[1].id))[1] if same else None
         related.sort(key=lambda link: (-link[1], link[0].id))
         return _WritePlan(None, best, tuple(contradicted), tuple(related[:MAX_LINKS]))
+
+    def _compared(
+        self, view: m.View, memory: m.Memory, vector: bytes | None, reader: PairReader | None
+    ) -> list[tuple[m.Memory, float | None, Comparison]]:
+        """Return the neighbours, each with its cosine and how `memory` relates to it by rules and reading."""
+        compared = [
+            (old, cosine, compare(memory.content, old.content, cosine))
+            for old, cosine in self._neighbours(view, memory, vector)
+        ]
+        if reader is None:
+            return compared
+        judged = [(old.content, cosine, comparison) for old, cosine, comparison in compared]
+        read = read_neighbours(reader, memory.content, judged)
+        return [
+            (old, cosine, comparison) for (old, cosine, _), comparison in zip(compared, read, strict=True)
+        ]
 
     def _twin(self, memory: m.Memory) -> m.Memory | None:
         """Return the memory with the same words, active or archived."""

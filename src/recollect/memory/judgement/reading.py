@@ -1,0 +1,44 @@
+"""What a model that reads two statements at once adds to the rules.
+
+Rules know few words. Where they find nothing, the model may know that "keyed by a UUIDv7" contradicts "keys are bigint sequences".
+It never acts by itself: it asks. Nothing is merged on its word, because it takes long statements with a common end for the same.
+docs/judgement.md has the figures behind the floor.
+"""
+
+from collections.abc import Sequence
+
+from recollect.context.pair_reader import PairReader, Relatedness
+from recollect.llm.protocol import StatementRelation
+from recollect.memory.judgement.compare import differing_words, is_open
+from recollect.memory.judgement.comparison import Comparison
+
+CONTRADICTS = 0.9  # probability from which a contradiction is asked about
+READ_NEAR = 0.4  # cosine from which a pair is read when one of them is written. From 0.3, a fifth more duplicates are asked about
+MOST_READ = 4  # nearest statements that a new one is read with: somebody waits, some 12 ms for each
+
+
+def read_neighbours(
+    reader: PairReader, new: str, judged: Sequence[tuple[str, float | None, Comparison]]
+) -> list[Comparison]:
+    """Return the comparisons of `new` with older texts, each (text, cosine, comparison), after the nearest were read."""
+    wanted = [
+        place
+        for place, (old, cosine, comparison) in enumerate(judged)
+        if (cosine or 0.0) >= READ_NEAR and is_open(comparison, new, old)
+    ]
+    wanted = sorted(wanted, key=lambda place: -(judged[place][1] or 0.0))[:MOST_READ]
+    readings = reader.relate([(judged[place][0], new) for place in wanted]) or ()
+    comparisons = [comparison for _, _, comparison in judged]
+    for place, reading in zip(wanted, readings, strict=False):
+        comparisons[place] = _after_reading(reader, reading, comparisons[place], new, judged[place][0])
+    return comparisons
+
+
+def _after_reading(
+    reader: PairReader, reading: Relatedness, comparison: Comparison, new: str, old: str
+) -> Comparison:
+    if reading.contradiction < CONTRADICTS:
+        return comparison
+    words = differing_words(new, old)
+    reason = f"{words}, read as a contradiction, {reading.contradiction:.0%}".removeprefix(", ")
+    return Comparison(StatementRelation.CONTRADICTION, reason, certain=False, decided_by=reader.name)

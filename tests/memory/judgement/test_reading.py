@@ -1,0 +1,86 @@
+"""What a model that reads two statements at once adds to the rules."""
+
+import pytest
+
+from recollect.context.pair_reader import Relatedness
+from recollect.llm.protocol import StatementRelation
+from recollect.memory.judgement.compare import compare
+from recollect.memory.judgement.reading import MOST_READ, read_neighbours
+
+KEYS = "Primary keys are bigint sequences."
+UUIDS = "Every table is keyed by a UUIDv7."
+CONTRADICTS = Relatedness(0.97, 0.01, 0.02)
+
+
+class ScriptedReader:
+    name = "scripted reader"
+    is_loaded = True
+
+    def __init__(self, answer):
+        self.answer, self.asked = answer, []
+
+    def load(self):
+        pass
+
+    def relate(self, pairs):
+        self.asked += pairs
+        return None if self.answer is None else [self.answer for _ in pairs]
+
+
+def read(reader, new, old, cosine=0.5):
+    (comparison,) = read_neighbours(reader, new, [(old, cosine, compare(new, old, cosine))])
+    return comparison
+
+
+def test_a_contradiction_that_no_rule_sees_is_asked_about_and_explained():
+    found = read(ScriptedReader(CONTRADICTS), UUIDS, KEYS)
+
+    assert (found.relation, found.certain) == (StatementRelation.CONTRADICTION, False)
+    assert found.explanation == (
+        "'Primary bigint sequences' → 'table UUIDv7', read as a contradiction, 97% (scripted reader, unsure)"
+    )
+
+
+def test_without_an_answer_the_rules_stand():
+    assert read(ScriptedReader(None), UUIDS, KEYS) == compare(UUIDS, KEYS, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Fixed the flaky login test.", "The login test is flaky."),
+        ("Should we use tabs?", "Use spaces."),
+        ("In production the cache is Redis.", "In staging the cache is a dictionary."),
+        ("Lint everything, except for generated files.", "Lint everything."),
+    ],
+)
+def test_what_the_rules_know_to_hold_beside_is_not_read(new, old):
+    reader = ScriptedReader(CONTRADICTS)
+
+    assert read(reader, new, old) == compare(new, old, 0.5)
+    assert reader.asked == []
+
+
+def test_a_contradiction_of_the_rules_is_not_read():
+    reader = ScriptedReader(CONTRADICTS)
+
+    found = read(reader, "The API listens on port 9090.", "The API listens on port 8080.", 0.9)
+
+    assert (found.relation, found.certain) == (StatementRelation.CONTRADICTION, True)
+    assert reader.asked == []
+
+
+def test_only_the_nearest_are_read_and_nothing_that_is_far_away():
+    reader = ScriptedReader(CONTRADICTS)
+    judged = [
+        (f"Statement {name} says this.", 0.41 + place / 100, compare(UUIDS, KEYS, 0.4))
+        for place, name in enumerate("abcdef")
+    ]
+
+    read_neighbours(
+        reader,
+        UUIDS,
+        [*judged, (KEYS, 0.1, compare(UUIDS, KEYS, 0.1)), (KEYS, None, compare(UUIDS, KEYS, None))],
+    )
+
+    assert [old for old, _ in reader.asked] == [text for text, _, _ in reversed(judged)][:MOST_READ]

@@ -1,0 +1,72 @@
+"""Statements are read with those that are near them, where a process has loaded the model for it."""
+
+import pytest
+
+import recollect.model as m
+from recollect.embed.pair_reader import BundledReader
+from recollect.engine import Engine
+
+OLD = "Every function that you write gets a docstring, private helpers included."
+NEW = "Please stop adding docstrings everywhere; the code speaks for itself."
+
+
+@pytest.fixture(scope="module")
+def reader():
+    reader = BundledReader()
+    reader.load()
+    return reader
+
+
+@pytest.fixture
+def open_engine(home, folder, clock):
+    return lambda reader: Engine.open(folder, home, clock=clock, reader=reader)
+
+
+def conflicts(engine):
+    return [question.review for question in engine.questions() if question.review.kind == "contradiction"]
+
+
+def test_a_contradiction_in_other_words_is_asked_about_and_says_who_read_it(open_engine, reader):
+    with open_engine(reader) as engine:
+        old = engine.remember(OLD)
+
+        new = engine.remember(NEW)
+
+        assert new.conflicts_with == (old.id,)
+        assert not new.supersedes
+        assert engine.get(old.id).state is m.State.ACTIVE
+        (question,) = conflicts(engine)
+        assert "read as a contradiction" in question.reason
+        assert question.reason.endswith("(pair reader, unsure)")
+
+
+def test_nothing_is_read_before_the_model_is_loaded(open_engine):
+    with open_engine(BundledReader()) as engine:
+        engine.remember(OLD)
+
+        assert engine.remember(NEW).conflicts_with == ()
+        assert conflicts(engine) == []
+
+
+def test_no_model_is_asked_in_a_transaction(open_engine, reader, monkeypatch):
+    with open_engine(reader) as engine, open_engine(None) as other:
+        writer = engine.memory.writer
+        prepared = writer.prepare(m.Draft(NEW))
+        other.remember(OLD)  # so that the writer compares again
+        monkeypatch.setattr(reader, "relate", lambda pairs: pytest.fail("the transaction waits for a model"))
+
+        receipt = writer.write(prepared, engine.context.new_change("remember"))
+
+        assert engine.get(receipt.id).content == NEW
+
+
+def test_nothing_is_merged_because_of_a_reading(open_engine, reader):
+    with open_engine(reader) as engine:
+        told = [
+            engine.remember(f"The billing worker {does} the finance department when a customer cancels.")
+            for does in ("is owned by", "takes its input from", "is restarted by")
+        ]
+
+        engine.care.consolidate()
+
+        assert all(engine.get(each.id).state is m.State.ACTIVE for each in told)
