@@ -120,7 +120,7 @@ class ReviewNotFound(RecollectError):
 
 
 class UnknownName(RecollectError):
-    """Raised for a name that is not in a fixed list. The hint has the nearest one."""
+    """Raised for a name that is not in a fixed list. The hint has the nearest one, or all."""
 
     def __init__(self, what: str, name: str, known: list[str]) -> None:
         from difflib import get_close_matches
@@ -128,6 +128,8 @@ class UnknownName(RecollectError):
         similar = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
         hint = f"Did you mean {similar[0]!r}?" if similar else f"Known: {', '.join(known)}."
         super().__init__(f"Unknown {what} {name[:60]!r}.", hint)
+        self.what = what
+        self.has_similar = bool(similar)
 
 
 class BadSetting(RecollectError):

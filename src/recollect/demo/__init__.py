@@ -51,8 +51,9 @@ def run(echo: Echo, accent: Accent = str) -> None:
         briefing, memories = _second_session(project, home, echo, accent)
         _saving(briefing, memories, echo, accent)
     echo("\nThe temporary folder was deleted. To start with your own project:\n")
-    echo(f'  {_command()} remember "Tests need a running Redis" --kind gotcha')
-    echo(f'  {_command()} search "why do the tests fail"')
+    echo(f"  {_command()} install    connect your agents, so that they learn by themselves")
+    echo(f"  {_command()} init       read the project's code and conventions")
+    echo(f"  {_command()} web        see and correct what is known, in the browser")
 
 
 def write_sample(project: Path) -> None:

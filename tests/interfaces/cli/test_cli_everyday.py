@@ -65,6 +65,70 @@ def test_a_group_without_a_command_prints_json_too(run):
     assert run("auto", "--json").json == {"auto": True, "everywhere": False}
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show",),
+        ("edit", "--importance", "0.9"),
+        ("wrong", "--instead", "Tests need a running Valkey"),
+        ("tag", "testing"),
+        ("feedback", "--helpful"),
+        ("similar",),
+        ("links",),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_memory_can_be_named_by_a_word_that_only_it_has(run, remember, words):
+    remember("Tests need a running Redis", "--kind", "gotcha")
+    remember("The port is 8080")
+
+    done = run(words[0], "redis", *words[1:])
+    unknown = run(words[0], "postgres", *words[1:])
+
+    assert done.code == 0, done
+    assert unknown.code == 1
+    assert "No memory matches 'postgres'." in unknown.err
+
+
+def test_a_word_of_several_memories_lists_them(run, remember):
+    remember("Tests need a running Redis")
+    remember("Redis runs on port 7000")
+
+    refused = run("wrong", "redis")
+
+    assert refused.code == 1
+    assert "Tests need a running Redis" in refused.err
+    assert "Give an id instead." in refused.err
+
+
+def test_one_kind_can_be_asked_for(run):
+    assert run("kinds", "gotcha").out.startswith("gotcha")
+    assert [kind["name"] for kind in run("kinds", "error", "--json").json["kinds"]] == ["error_pattern"]
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("remember", "Use tabs", "--kind", "zzz"), "Run `recollect kinds` to list them."),
+        (("remember", "Use tabs", "--kind", "gotchas"), "Did you mean 'gotcha'?"),
+        (("config", "get", "zzz"), "Run `recollect config` to list the settings."),
+        (("config", "set", "daemon_idl", "3"), "Did you mean 'daemon_idle'?"),
+    ],
+)
+def test_an_unknown_name_is_refused_in_two_lines(run, words, hint):
+    refused = run(*words)
+
+    assert refused.code == 1
+    assert refused.err.splitlines()[1:] == [hint]
+
+
+def test_the_audit_says_that_a_consolidation_changed_nothing(run, remember):
+    remember("Use tabs")
+    run("consolidate")
+
+    assert "consolidated nothing" in run("audit").out
+
+
 def test_every_kind_is_explained(run):
     printed = run("kinds")
 

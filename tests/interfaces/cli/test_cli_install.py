@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -51,17 +52,24 @@ def settings(user: Path) -> str:
     return (user / ".claude/settings.json").read_text()
 
 
-def test_install_shows_the_diff_and_uninstall_gives_the_bytes_back(run, user):
+def test_install_lists_the_files_and_uninstall_gives_the_bytes_back(run, user):
+    planned = run("install", "claude-code", "--dry-run")
     done = run("install", "claude-code", "--yes")
     during = settings(user)
     undone = run("uninstall", "claude-code", "--yes")
 
     assert (done.code, undone.code) == (0, 0), (done, undone)
-    assert '+  "hooks": {' in done.out
-    assert f"new  {user}/.claude/commands/remember.md" in done.out
+    assert '+  "hooks": {' in planned.out
+    assert '"hooks": {' not in done.out
+    assert re.search(
+        rf"^changed  {re.escape(str(user))}/.claude/settings.json \(\d+ lines added\)$", done.out, re.M
+    )
+    assert f"new      {user}/.claude/commands/remember.md" in done.out
+    assert len(done.out.splitlines()) < 15
     assert "Connected: Claude Code, for you." in done.out
     assert "// mine" in during
     assert "UserPromptSubmit" in during
+    assert f"deleted  {user}/.claude/commands/remember.md" in undone.out
     assert "Disconnected: Claude Code, for you." in undone.out
     assert settings(user) == OTHERS
     assert [path.name for path in user.rglob("*")] == [".claude", "settings.json"]
@@ -141,6 +149,27 @@ def test_on_a_terminal_it_asks_which_agent_what_it_may_show_and_use_and_whether_
     assert "claude-code StatusLine" in settings(user)
 
 
+def test_whoever_is_asked_can_see_every_line_first(run, user):
+    shown = typed(["install"], "y\ny\ny\nd\nn\n")
+
+    assert '"UserPromptSubmit": [' in shown
+    assert shown.count("Write these changes?") == 2
+    assert "Nothing was changed." in shown
+    assert settings(user) == OTHERS
+
+
+def test_where_no_agent_is_found_the_names_are_told(run, user, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    (user / ".claude/settings.json").unlink()
+    (user / ".claude").rmdir()
+
+    told = run("install").err
+
+    assert "No supported agents found." in told
+    assert "recollect install claude-code" in told
+    assert "recollect install windsurf" in told
+
+
 def test_a_status_line_of_the_users_is_kept_and_they_learn_how_to_have_both(run, user):
     own = '{"statusLine": {"type": "command", "command": "my-line"}}'
     (user / ".claude/settings.json").write_text(own)
@@ -169,7 +198,7 @@ def test_a_script_says_whether_tools_are_allowed(run, user):
     kept = settings(user)
     run("install", "claude-code", "--yes", "--no-allow-tools")
 
-    assert '"mcp__recollect__search_memory"' in allowed.out
+    assert '"mcp__recollect__search_memory"' in during
     assert "--allow-tools" not in allowed.out
     assert during == kept
     assert "mcp__recollect" not in settings(user)

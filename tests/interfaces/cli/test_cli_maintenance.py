@@ -209,6 +209,19 @@ def test_the_shell_completes_ids(recollect, remember):
         assert completed.out == f"plain,{name}\n"
 
 
+def test_the_shell_completes_ids_as_lists_show_them(recollect, run, remember):
+    name = remember("Use tabs")
+    shown = run("list").out.split()[0]
+
+    for typed in ("", shown[:2], shown.upper()[:3]):
+        completed = recollect(
+            COMP_WORDS=f"recollect show {typed}", COMP_CWORD="2", _RECOLLECT_COMPLETE="bash_complete"
+        )
+
+        assert completed.out == f"plain,{shown}\n"
+    assert name.endswith(shown)
+
+
 def test_stats_does_not_invent_what_was_saved(run):
     told = run("stats", "--explain-saved").out
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import click
 
-from recollect.errors import AmbiguousId, RecollectError
+from recollect.errors import AmbiguousId, RecollectError, UnknownName
 from recollect.frozen import frozen
 from recollect.interfaces.cli import output
 
@@ -98,6 +98,9 @@ class CommandResult:
     text: Callable[[], None]
 
 
+# What is unknown, and the command that lists what there is, where that is too much for a hint.
+_LISTED_BY = {"kind": "recollect kinds"}
+
 _Decorator = Callable[[Callable[..., _T | None]], Callable[..., None]]
 
 
@@ -144,6 +147,10 @@ def rendered(
                 value = command(cli, *args, **kwargs)
             except AmbiguousId as error:
                 _show_candidates(cli, error)
+                raise
+            except UnknownName as error:
+                if error.what in _LISTED_BY and not error.has_similar:
+                    error.hint = f"Run `{_LISTED_BY[error.what]}` to list them."
                 raise
             if isinstance(value, CommandResult):
                 output.print_json(value.value) if cli.json else output.paged(value.text)

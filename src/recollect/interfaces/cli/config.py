@@ -34,7 +34,7 @@ def _print_settings(settings: Sequence[ExplainedSetting]) -> None:
         (
             setting.name,
             output.one_line(setting.value) or "–",
-            "" if setting.source == "default" else output.one_line(setting.source),
+            output.one_line(setting.source),
             setting.meaning,
         )
         for setting in settings

@@ -86,7 +86,7 @@ def install(
         ]
         return CommandResult({"found": value}, lambda: _print_agents(found, connected))
     if not found:
-        click.echo("No supported agents found.", err=True)
+        _say_that_none_is_found()
     for agent in found:
         known = " It is already connected; this updates it." if agent.name in connected else ""
         if click.confirm(f"Found {agent.title}.{known} Connect it?", default=agent.name not in connected):
@@ -196,9 +196,11 @@ class _Installer:
         from recollect.work.hosts.registry import host_named
 
         plan = planner(host_named(name), *target, self.machine, self.ledger)
-        if not self._cli.json:
-            _print_plan(plan, whole=self._dry_run)
-        agreed = not self._dry_run and (not plan.changes or self._confirm())
+        if self._dry_run and not self._cli.json:
+            _print_lines(plan)
+        elif not self._cli.json:
+            _print_files(plan)
+        agreed = not self._dry_run and (not plan.changes or self._confirm(plan))
         if agreed and (plan.changes or plan.forget or plan.shared):
             carry_out(plan, self.ledger)
 
@@ -208,7 +210,7 @@ class _Installer:
 
         return CommandResult(_plan_json(plan, done=agreed and bool(plan.changes)), text)
 
-    def _confirm(self) -> bool:
+    def _confirm(self, plan: "Plan") -> bool:
         if self._yes:
             return True
         if self._cli.json or not _is_interactive():
@@ -216,7 +218,17 @@ class _Installer:
                 "Nothing was changed: there is no terminal to ask for confirmation.",
                 "Add --yes to confirm, or --dry-run to see the changes.",
             )
-        return click.confirm("Write these changes?", default=True)
+        while True:
+            answer = click.prompt(
+                "Write these changes? [Y/n, d shows them line by line]", "y", show_default=False
+            )
+            match answer.strip().lower():
+                case "y" | "yes":
+                    return True
+                case "n" | "no":
+                    return False
+                case "d" | "diff":
+                    output.paged(lambda: _print_lines(plan))
 
     def _print_result(self, plan: "Plan", verb: str, *, agreed: bool) -> None:
         from recollect.interfaces.install.edits import allows_tools
@@ -278,7 +290,7 @@ def _installed_agents(machine: "Machine") -> list["Host"]:
 
 def _print_agents(found: list["Host"], connected: set[str]) -> None:
     if not found:
-        click.echo("No supported agents found. Run `recollect install HOST` to connect one anyway.", err=True)
+        _say_that_none_is_found()
     rows = [
         (host.title, "connected" if host.name in connected else "found", f"recollect install {host.name}")
         for host in found
@@ -286,18 +298,43 @@ def _print_agents(found: list["Host"], connected: set[str]) -> None:
     output.print_table(rows, ["", "green"])
 
 
-def _print_plan(plan: "Plan", *, whole: bool) -> None:
+def _say_that_none_is_found() -> None:
+    from recollect.work.hosts.registry import HOSTS
+
+    click.echo("No supported agents found. Name one to connect it anyway:", err=True)
+    for name in HOSTS:
+        click.echo(f"  recollect install {name}", err=True)
+
+
+def _print_files(plan: "Plan") -> None:
+    """Print a line for each file that would change."""
+    rows = [
+        (
+            "deleted" if change.after is None else _kind(change),
+            f"{output.one_line(str(change.path))}{_line_counts(change)}",
+        )
+        for change in plan.changes
+    ]
+    output.print_table(rows, ["green"])
+
+
+def _line_counts(change: "FileChange") -> str:
+    if change.after is None:
+        return ""
+    if change.before is None:
+        lines = change.after.count(b"\n")
+        return f" ({output.count(lines, 'line')})"
+    counts = zip(change.counts(), ("added", "removed"), strict=True)
+    parts = [f"{output.count(number, 'line')} {verb}" for number, verb in counts if number]
+    return f" ({', '.join(parts)})"
+
+
+def _print_lines(plan: "Plan") -> None:
+    """Print every line that would change."""
     for change in plan.changes:
-        path = output.one_line(str(change.path))
-        if change.before is None and not whole:
-            lines = output.count((change.after or b"").count(b"\n"), "line")
-            click.echo(f"{click.style('new', fg='green')}  {path} ({lines})")
-        elif change.after is None and not whole:
-            click.echo(f"{click.style('deleted', fg='red')}  {path}")
-        else:
-            for line in change.diff.split("\n"):
-                color = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
-                click.echo(click.style(output.printable(line), fg=color))
+        for line in change.diff.split("\n"):
+            color = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+            click.echo(click.style(output.printable(line), fg=color))
 
 
 def _plan_json(plan: "Plan", *, done: bool) -> dict[str, object]:

@@ -82,11 +82,11 @@ def _links_json(links: Sequence[tuple[m.Link, m.Memory]]) -> object:
 
 
 @click.command(name="ID")
-@click.argument("memory_id", metavar="", type=MEMORY)  # the usage line has ID as the command's name
+@click.argument("name", metavar="", type=MEMORY)  # the usage line has ID as the command's name
 @rendered(output.print_links, json=_links_json, empty="No links found. Run `recollect link A B` to add one.")
-def _links_of_memory(cli: CliContext, memory_id: str) -> Sequence[tuple[m.Link, m.Memory]]:
+def _links_of_memory(cli: CliContext, name: str) -> Sequence[tuple[m.Link, m.Memory]]:
     """List the links of a memory in both directions."""
-    return links_of(cli.engine, cli.engine.get(memory_id))
+    return links_of(cli.engine, cli.engine.memory.find(name))
 
 
 @links.command(name="export")
@@ -128,17 +128,20 @@ def _print_tags(memory: m.Memory) -> None:
 
 
 @click.command()
-@click.argument("memory_id", metavar="ID", type=MEMORY)
+@click.argument("name", metavar="ID|KEYWORD", type=MEMORY)
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option("-r", "--remove", "removed", metavar="NAME", multiple=True, help="Remove this tag; repeatable.")
 @rendered(_print_tags, key="memory")
-def tag(cli: CliContext, memory_id: str, names: tuple[str, ...], removed: tuple[str, ...]) -> m.Memory:
-    """Add tags to a memory, or remove them."""
+def tag(cli: CliContext, name: str, names: tuple[str, ...], removed: tuple[str, ...]) -> m.Memory:
+    """Add tags to a memory, or remove them.
+
+    A KEYWORD works if only one memory contains it.
+    """
     if not names and not removed:
         raise usage_error("Give a tag to add, or --remove NAME.")
     if both := set(names) & set(removed):
         raise usage_error(f"The tag {both.pop()!r} cannot be added and removed at once.")
-    return cli.engine.memory.tag(memory_id, names, removed)
+    return cli.engine.memory.tag(cli.engine.memory.find(name).id, names, removed)
 
 
 _Conflicts = Sequence[tuple[m.Link, m.Memory, m.Memory]]

@@ -189,14 +189,15 @@ def list_(cli: CliContext, /, every_state: bool, limit: int | None, **filters: A
 
 
 @click.command()
-@click.argument("memory_id", metavar="ID", type=MEMORY)
+@click.argument("name", metavar="ID|KEYWORD", type=MEMORY)
 @rendered()
-def show(cli: CliContext, memory_id: str) -> CommandResult:
+def show(cli: CliContext, name: str) -> CommandResult:
     """Show everything that is stored about a memory.
 
-    This includes its source, how often it was stated and used, its links and its history.
+    This includes its source, how often it was stated and used, its links and its history. A KEYWORD works if only one
+    memory contains it.
     """
-    return memory_report(cli, cli.engine.get(memory_id))
+    return memory_report(cli, cli.engine.memory.find(name))
 
 
 def memory_report(cli: CliContext, memory: m.Memory) -> CommandResult:
@@ -228,7 +229,7 @@ def links_of(engine: "Engine", memory: m.Memory) -> list[tuple[m.Link, m.Memory]
 
 
 @click.command()
-@click.argument("memory_id", metavar="ID", type=MEMORY)
+@click.argument("name", metavar="ID|KEYWORD", type=MEMORY)
 @click.argument("text", nargs=-1)
 @click.option("-k", "--kind", type=KIND, help="The new kind.")
 @click.option(
@@ -245,15 +246,16 @@ def links_of(engine: "Engine", memory: m.Memory) -> list[tuple[m.Link, m.Memory]
 @click.option("--importance", type=float, help="The new importance, from 0 to 1.")
 @click.option("--visibility", type=VISIBILITY, help="The new visibility: private, project or team.")
 @rendered()
-def edit(cli: CliContext, /, memory_id: str, text: tuple[str, ...], **changes: Any) -> CommandResult:
+def edit(cli: CliContext, /, name: str, text: tuple[str, ...], **changes: Any) -> CommandResult:
     """Change a memory's text or attributes.
 
-    Without TEXT and options it opens in your editor; - reads the text from standard input.
+    Without TEXT and options it opens in your editor; - reads the text from standard input. A KEYWORD works if only one
+    memory contains it.
     """
     changes = given(changes)
     if text:
         changes["content"] = read_text(text)
-    memory = cli.engine.get(memory_id)
+    memory = cli.engine.memory.find(name)
     if not changes and not cli.json and sys.stdin.isatty() and sys.stdout.isatty():
         changes["content"] = from_editor(memory, encrypted=cli.engine.store.info().encrypted)
     if not changes:
@@ -396,17 +398,18 @@ def print_skipped(ids: Sequence[str]) -> None:
 
 
 @click.command()
-@click.argument("memory_id", metavar="ID", type=MEMORY)
+@click.argument("name", metavar="ID|KEYWORD", type=MEMORY)
 @click.option("--because", default="", help="The reason, stored with the memory.")
 @click.option("--instead", help="The correct statement, stored as your correction.")
 @click.option("--restore-previous", is_flag=True, help="Restore the memories that it superseded.")
 @rendered()
 def wrong(
-    cli: CliContext, memory_id: str, because: str, instead: str | None, restore_previous: bool
+    cli: CliContext, name: str, because: str, instead: str | None, restore_previous: bool
 ) -> CommandResult:
     """Mark a memory as wrong, and optionally correct it.
 
-    It is no longer shown. Memories derived from it are added to `recollect review`.
+    It is no longer shown. Memories derived from it are added to `recollect review`. A KEYWORD works if only one memory
+    contains it.
 
     \b
     recollect wrong 1m7gk3 --instead "Mail is sent by cron"
@@ -414,7 +417,7 @@ def wrong(
     refuse_both(instead=instead, restore_previous=restore_previous)
     if instead is not None and not instead.strip():
         raise Refused("The text of --instead is empty.", "Give a sentence, or omit --instead.")
-    result = cli.engine.wrong(memory_id, because, instead or "", restore_previous)
+    result = cli.engine.wrong(cli.engine.memory.find(name).id, because, instead or "", restore_previous)
 
     def text() -> None:
         _print_line("Marked as wrong", result.memory)

@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 import recollect.model as m
 from recollect.errors import ContentRefused, RecollectError, Refused
 from recollect.interfaces.cli.command import CliContext
-from recollect.interfaces.cli.output import one_line
+from recollect.interfaces.cli.output import one_line, short_ids
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 MAX_LIMIT = 1_000_000  # results; SQLite refuses a number that does not fit 64 bits
@@ -157,7 +157,7 @@ VISIBILITY = NameType("visibility", list(m.Visibility))
 
 
 class _MemoryId(click.types.StringParamType):
-    """An id, or the beginning or end of one. The shell completes the newest memories."""
+    """An id, or the beginning or end of one. The shell completes the newest memories, by the ends that lists show."""
 
     name = "id"
 
@@ -169,10 +169,14 @@ class _MemoryId(click.types.StringParamType):
                 newest = cli.engine.list(limit=50, state="all")
         except RecollectError:
             return []
+        typed = incomplete.lower()
+        shown = zip(newest, short_ids([memory.id for memory in newest]), strict=True)
         return [
-            CompletionItem(memory.id, help=one_line(memory.summary))
-            for memory in newest
-            if memory.id.startswith(incomplete)
+            CompletionItem(
+                memory.id if typed and memory.id.startswith(typed) else short, help=one_line(memory.summary)
+            )
+            for memory, short in shown
+            if memory.id.startswith(typed) or short.startswith(typed)
         ]
 
 

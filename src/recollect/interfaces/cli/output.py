@@ -375,11 +375,13 @@ def print_audit(lines: Sequence[m.AuditLine]) -> None:
 
 
 def _detail(detail: Mapping[str, Any]) -> str:
-    parts = (
-        f"{name} {', '.join(map(str, value)) if isinstance(value, list) else value}"
-        for name, value in detail.items()
-    )
-    return one_line("; ".join(parts))
+    return one_line("; ".join(f"{name} {_detail_value(value)}" for name, value in detail.items()))
+
+
+def _detail_value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {number}" for name, number in value.items()) or "nothing"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 @contextmanager

@@ -267,25 +267,31 @@ def _print_similar(hits: Sequence[m.Hit]) -> None:
 
 
 @click.command()
-@click.argument("memory_id", metavar="ID", type=MEMORY)
+@click.argument("name", metavar="ID|KEYWORD", type=MEMORY)
 @limit_option(10)
 @rendered(_print_similar, key="results", empty="No similar memories found.")
-def similar(cli: CliContext, memory_id: str, limit: int) -> Sequence[m.Hit]:
-    """Find memories with a similar meaning, most similar first."""
-    return cli.engine.similar(memory_id, limit)
+def similar(cli: CliContext, name: str, limit: int) -> Sequence[m.Hit]:
+    """Find memories with a similar meaning, most similar first.
+
+    A KEYWORD works if only one memory contains it; `recollect search` takes any words.
+    """
+    return cli.engine.similar(cli.engine.memory.find(name).id, limit)
 
 
 @click.command()
-@click.argument("memory_id", metavar="ID", type=MEMORY)
+@click.argument("name", metavar="ID|KEYWORD", type=MEMORY)
 @click.option("--helpful", is_flag=True, help="It helped: raise its confidence.")
 @click.option("--not-helpful", is_flag=True, help="It did not help: lower its confidence.")
 @rendered()
-def feedback(cli: CliContext, memory_id: str, helpful: bool, not_helpful: bool) -> CommandResult:
-    """Record whether a memory was helpful."""
+def feedback(cli: CliContext, name: str, helpful: bool, not_helpful: bool) -> CommandResult:
+    """Record whether a memory was helpful.
+
+    A KEYWORD works if only one memory contains it.
+    """
     refuse_both(helpful=helpful, not_helpful=not_helpful)
     if not helpful and not not_helpful:
         raise usage_error("Give --helpful or --not-helpful.")
-    memory = cli.engine.memory.feedback(memory_id, helpful)
+    memory = cli.engine.memory.feedback(cli.engine.memory.find(name).id, helpful)
     verb = "Raised" if helpful else "Lowered"
     return CommandResult(
         {"memory": memory},

@@ -7,7 +7,7 @@ import click
 
 from recollect.interfaces.cli import output
 from recollect.interfaces.cli.command import CliContext, CommandResult, rendered, shared_options, show_state
-from recollect.interfaces.cli.options import NameType, usage_error
+from recollect.interfaces.cli.options import KIND, NameType, usage_error
 
 if TYPE_CHECKING:
     from recollect.kinds import Kind
@@ -214,12 +214,13 @@ def _print_kinds(kinds: "Sequence[Kind]") -> None:
 
 
 @click.command()
+@click.argument("name", metavar="[KIND]", type=KIND, required=False)
 @rendered(_print_kinds, key="kinds")
-def kinds(cli: CliContext) -> "Sequence[Kind]":
+def kinds(cli: CliContext, name: str | None) -> "Sequence[Kind]":
     """List the kinds of memories, and what each is for.
 
-    The half-life says how fast the confidence of a memory falls when nobody uses it.
+    The half-life says how fast the confidence of a memory falls when nobody uses it. With KIND, only that one.
     """
-    from recollect.kinds import KINDS
+    from recollect.kinds import KINDS, kind_of
 
-    return list(KINDS.values())
+    return [kind_of(name)] if name else list(KINDS.values())

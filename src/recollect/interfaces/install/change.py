@@ -32,6 +32,11 @@ class FileChange:
         )
         return "\n".join(lines)
 
+    def counts(self) -> tuple[int, int]:
+        """Return how many lines are added and how many removed."""
+        body = self.diff.split("\n")[2:]  # without the two names
+        return sum(line.startswith("+") for line in body), sum(line.startswith("-") for line in body)
+
 
 def read(path: Path, within: Path | None = None) -> bytes | None:
     """Return what is in `path`, through links; None if there is no file. Raise `Refused` for one not safe to touch.
