@@ -623,6 +623,47 @@ def test_what_was_done_contradicts_nothing(old, new):
 @pytest.mark.parametrize(
     "old, new",
     [
+        ("Allow clippy::iter_skip_zero", "Allow clippy::type_complexity"),
+        ("Use usize::BITS", "Use ptr::sub"),
+        ("Use CLDR 48.2", "Use CLDR 35.1"),
+        ("Download CLDR 41.0", "Download CLDR 40.0"),
+        ("cldr: use CLDR 31.0.1 (and fix test changes)", "CLDR: Use CLDR 32.0.1"),
+        ("use clone_from in mergesort bench", "use clone_from in quicksort bench"),
+        ("Downloader: use f-strings", "Downloader: use shutil.get_terminal_size()"),
+        ("Ungate par_iter for RangeInclusive<char>", "Gate par_iter for RangeInclusive<char>"),
+        ("import_cldr: ignore formatting rules", "import_cldr: Use parentheses instead of backslashes"),
+        ("Distill changelog from git log", "Distill changes from git log into CHANGES"),
+        (
+            "core: tests: Add some tests for Pool::current",
+            "core: registry: Rename Pool::current to Pool::here",
+        ),
+        ("PyPy 3.9 is not supported anymore", "PyPy 3.8 is not supported by upstream anymore"),
+        ("Use black to format the Python code.", "Use ruff to lint the Python code."),
+    ],
+)
+def test_what_two_commits_say_to_do_is_no_contradiction(old, new):
+    assert compare(new, old, 0.8).relation is not StatementRelation.CONTRADICTION
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("Use npm", "Use pnpm"),
+        ("Use Python 3.11", "Use Python 3.12"),
+        ("Use 4 workers for the tests", "Use 8 workers for the tests"),
+        ("Indent with tabs", "Indent with spaces"),
+        ("Use moment for dates", "Use dayjs instead of moment for dates"),
+        ("Run `make test` to test", "Run `just test` to test"),
+        ("Use CLDR 35.1 in all builds, always", "Actually, use CLDR 48.2 in all builds"),
+    ],
+)
+def test_an_order_that_takes_back_another_is_a_contradiction(old, new):
+    assert compare(new, old, 0.8).relation is StatementRelation.CONTRADICTION
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
         ("Shard 1 is on db-a.", "Shard 2 is on db-b."),
         ("The job runs on node 2.", "The job runs on node 3."),
         ("replace uses of url_join with urllib.urljoin", "replace uses of url_encode with urllib.urlencode"),

@@ -44,6 +44,7 @@ def is_open(comparison: Comparison, new: str, old: str) -> bool:
         or pair.new.is_question
         or pair.old.is_question
         or agreement.have_other_scopes(pair)
+        or None not in (pair.new.order, pair.old.order)
     )
 
 
@@ -119,6 +120,8 @@ def _checked(comparison: Comparison, pair: Pair) -> Comparison:
             if pair.left or not pair.opposed:
                 return _no_contradiction(comparison, "perhaps what was done")
             return replace(comparison, certain=False)
+        if disagreement.are_two_orders(pair, comparison.rule):
+            return _no_contradiction(comparison, "two things to do")
     if comparison.relation in _SAME_OR_LIKELY and agreement.perhaps_done(pair):
         # Two commits may fix "a typo" and "typos"; only the same words are the same report.
         return _no_contradiction(comparison, "two reports")

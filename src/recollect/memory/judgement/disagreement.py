@@ -244,7 +244,10 @@ def other_value(pair: Pair) -> Comparison | None:
         return None
     reason = _value_reason(pair)
     names = all(new.kind not in MEASURES for new, _ in pair.values)
-    if names and any(clause.negations for clause in pair.new.clauses + pair.old.clauses):
+    denials = [any(clause.negations for clause in side.clauses) for side in (pair.new, pair.old)]
+    # "PyPy 3.8 is not supported", "PyPy 3.9 is not supported"
+    subjects = all(new.in_subject and old.in_subject for new, old in pair.values)
+    if (names and any(denials)) or (subjects and all(denials) and "without" not in pair.new.lowers):
         each = Comparison(StatementRelation.RELATED, f"each rules out its own: {reason}", certain=False)
         return revised(pair) or each
     orders = {pair.new.imperative, pair.old.imperative}
@@ -260,6 +263,8 @@ def other_value(pair: Pair) -> Comparison | None:
     if pair.are_two_things or numbered or two_orders or owners or languages or _narrows_scope(pair):
         another = Comparison(StatementRelation.RELATED, f"another matter: {reason}", certain=not pair.shared)
         return revised(pair) or another
+    if _have_other_roles(pair):
+        return Comparison(StatementRelation.RELATED, f"for another purpose: {reason}", certain=False)
     in_role = _both_in_role(pair)
     if not pair.topic and not in_role and pair.left:
         return None
@@ -280,6 +285,46 @@ def other_value(pair: Pair) -> Comparison | None:
     certain = says_nothing_else(pair) and not additive and _is_stated(pair, orders)
     certain = certain and takes_one_value(pair) and holds_in_the_same_case(pair) and not any(others)
     return Comparison(StatementRelation.CONTRADICTION, reason, certain=certain)
+
+
+def are_two_orders(pair: Pair, rule: str) -> bool:
+    """Return whether both only say what to do, and the later does not take back the earlier.
+
+    Subjects of commits look like this, and each was done: "use `clone_from` in one test", "use `clone_from` in another". To take it
+    back, one must do away with what the other names, say its opposite in the same words, or name a rival of its tool or another amount.
+    """
+    if rule in _DOES_AWAY:
+        return False
+    orders = [order for order in (pair.new.order, pair.old.order) if order is not None]
+    if len(orders) < 2:  # "work around a bug of tox" states nothing that could change
+        return rule == "revised" and bool(orders and orders[0]) and orders[0] not in _RULED | _ASKED
+    if rule == "polarity":
+        return bool(pair.left) or any(_is_undone(new, old) for new, old in pair.opposed)
+    return rule != "other value" or not all(_is_taken_back(new, old, orders) for new, old in pair.values)
+
+
+def _is_undone(new: Token, old: Token) -> bool:
+    """Return whether one says to do what the other says to undo: "pin Sphinx", "unpin Sphinx". "Disable caching" says what is to hold."""
+    return not new.before and not old.before and _HOLDS.isdisjoint((new.word, old.word))
+
+
+def _is_taken_back(new: Token, old: Token, orders: list[str]) -> bool:
+    if not FAMILIES_OF.get(new.word, frozenset()).isdisjoint(FAMILIES_OF.get(old.word, ())):
+        return True
+    if orders == ["", ""]:  # "Postgres 15 with chunks of 7 days"
+        return new.kind in MEASURES
+    if _RULED.isdisjoint(orders):
+        return False
+    is_command = new.kind is old.kind is TokenKind.CODE and _IN_NAMES.isdisjoint(new.word + old.word)
+    return is_command or _is_amount_of(new, old)
+
+
+def _is_amount_of(new: Token, old: Token) -> bool:
+    """Return whether both are amounts, or versions of a known tool: of other things, each release is used in turn."""
+    if new.kind not in MEASURES:
+        return False
+    is_version = any("." in token.surface for token in (new, old))
+    return not is_version or canonical(new.before) in FAMILIES_OF
 
 
 def _is_identifier(token: Token) -> bool:
@@ -315,8 +360,9 @@ def revised(pair: Pair) -> Comparison | None:
     """The newer says of itself that something changed, and speaks of what the older states: "actually…", "from now on…"."""
     if pair.new.revision is Revision.NONE or pair.old.revision is not Revision.NONE or not pair.topic:
         return None
-    if pair.new.rejected & pair.old.rejected:  # both say what to do without
-        return None
+    done_without = pair.new.rejected & pair.old.tokens.keys()
+    if pair.new.rejected & pair.old.rejected or not _is_affirmed(done_without, pair.old):
+        return None  # both say what to do without
     if has_other_condition(pair) or any(pair.new.scopes.get(s) != pair.old.scopes.get(s) for s in NARROWING):
         return None
     taken_back = pair.new.revision is Revision.CORRECTION
@@ -378,6 +424,16 @@ def _is_stated(pair: Pair, orders: set[str]) -> bool:
 def _are_plain_values(pair: Pair) -> bool:
     """Return whether the values that differ are tools of one family or measures, not commands or paths."""
     return all(new.kind in MEASURES or new.word in FAMILIES_OF for new, _ in pair.values)
+
+
+def _have_other_roles(pair: Pair) -> bool:
+    """Return whether each tool is to do something else: "use black to format", "use ruff to lint"."""
+    roles = frozenset[str]().union(*(role_words(new.word, old.word) for new, old in pair.values))
+    purposes = [
+        {token.word for token in left if token.word in roles and token.slot == "to"}
+        for left in (pair.left_new, pair.left_old)
+    ]
+    return all(purposes)
 
 
 def _both_in_role(pair: Pair) -> bool:
@@ -462,6 +518,13 @@ def _surface(statement: Statement, words: frozenset[str]) -> str:
     return " ".join(token.surface for word, token in statement.tokens.items() if word in words)
 
 
+_IN_NAMES = frozenset("_.()")
+_DOES_AWAY = ("ended", "banned tool", "other order")
+_HOLDS = canonical_set(
+    "enable disable allow forbid permit keep avoid prefer accept reject include exclude skip require use activate deactivate".split()
+)
+_ASKED = canonical_set("ask talk call contact tell consult notify deploy build follow prefer".split())
+_RULED = canonical_set("use run keep set put write limit maximum minimum retry cache".split())
 SUBSTITUTED = 0.6  # cosine from which two statements in one frame are about the same
 DENIED = 0.6  # share of the older statement that a denial must speak of
 TAKEN_BACK = 0.3  # share of the older statement that a correction must speak of

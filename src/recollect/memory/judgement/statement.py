@@ -75,6 +75,9 @@ class Statement:
     is_event: bool  # it tells what was done once, like the subject of a commit
     lowers: frozenset[str]  # all words that are not code, in lower case
     may_be_event: bool  # the same, or a rule: "Add a trailing comma"
+    order: (
+        str | None
+    )  # the verb, if it only says what to do, once or always: "Use CLDR 35.1"; "" without one; None if it says what holds
     claims: bool  # it says something of something, unlike "Python 3.12 compatibility"
     conditions: frozenset[str]  # the words after "if": the statement holds only then
     restrictions: frozenset[str]  # the words of "that were cancelled": it holds only for these
@@ -113,6 +116,7 @@ def parse(text: str) -> Statement:
         is_event=_is_event(text, raws),
         lowers=frozenset(lowers),
         may_be_event=_may_be_event(raws),
+        order=_order(raws) if revision_words in ("", "instead") else None,
         claims=verb < len(raws)
         or "→" in text
         or "->" in text
@@ -407,17 +411,72 @@ def _is_event(text: str, raws: list[_RawToken]) -> bool:
     if raws[0].lower in tables.DONE_ONCE:
         return True
     # "config: inline `parse`" names where something was done
-    labelled = len(raws) > 2 and raws[1].surface == ":" and not raws[2].in_code
-    return labelled and raws[2].lower in tables.DONE_ONCE | tables.DONE_BY_COMMITS
+    stated = _without_labels(raws)
+    if stated is raws or stated[0].in_code:
+        return False
+    return (
+        raws[0].lower in tables.DONE_AT_ONCE or stated[0].lower in tables.DONE_ONCE | tables.DONE_BY_COMMITS
+    )
 
 
 def _may_be_event(raws: list[_RawToken]) -> bool:
-    if not raws or raws[0].in_code or raws[0].lower not in tables.DONE_BY_COMMITS:
+    if not raws or raws[0].in_code:
         return False
+    if raws[0].lower not in tables.DONE_BY_COMMITS:
+        return len(raws) > 1 and (raws[0].lower, raws[1].lower) == ("document", "that")
     if _is_followed_by_auxiliary(raws):  # "port is 8080", "release notes are made from…"
         return False
     stated = list(takewhile(lambda raw: raw.lower not in _RELATIVE, raws))
-    return not any(raw.lower in _HABITS or raw.negates for raw in stated)
+    if raws[0].lower in tables.DONE_AT_ONCE:
+        return not any(raw.lower in _RULE_MARKS for raw in stated)
+    return not any(
+        raw.lower in _HABITS or (raw.negates and raw.lower not in tables.ENDED_STATES) for raw in stated
+    )
+
+
+def _order(raws: list[_RawToken]) -> str | None:
+    """Return the verb if the text says what to do or names it, and neither that it holds nor when or how often to do it.
+
+    "Use pnpm" and the subject of a commit look alike. "Formatting: black" says what holds.
+    """
+    stated = _without_labels(raws)
+    if len(stated) > 2 and (stated[0].lower.endswith("ly") or stated[0].lower in ("just", "also")):
+        stated = stated[1:]
+    if len(stated) < 2 or stated[0].in_code or stated[0].lower in _ARTICLES | _PRONOUNS:
+        return None
+    is_labelled = any(raw.surface == ":" for raw in raws[:_LONGEST_LABEL]) and raws[0].surface[0].islower()
+    marks = stated[1:] if is_labelled else stated  # "middleware: avoid hiding …" tells of one place
+    if any(_marks_rule(raw) or raw.surface in ("=", ":") for raw in marks):
+        return None
+    first = list(takewhile(lambda raw: not (raw.is_break or raw.lower in _ENDS_OF_NOUNS), stated))
+    named = len(first) < len(stated) and stated[len(first)].lower in _RELATIVE  # "parse formats that …"
+    if not named and any(_is_third_person(raw) for raw in first[1:]):  # "upload concurrency defaults to 5"
+        return None
+    if stated[0].lower in _BASE_FORMS:
+        return stated[0].word
+    if any(raw.surface == ":" for raw in raws):  # "cldr: parse …", unlike "Cache: expires …"
+        return stated[0].word if is_labelled and not _is_third_person(stated[0]) else None
+    return "" if not any(_is_verb(raw) or _is_third_person(raw) for raw in stated) else None
+
+
+def _without_labels(raws: list[_RawToken]) -> list[_RawToken]:
+    """Return the words behind "core: tests:", by which the subject of a commit says where something was done."""
+    stated = raws
+    while len(stated) > _LONGEST_LABEL and ":" in (
+        label := [raw.surface for raw in stated[1:_LONGEST_LABEL]]
+    ):
+        stated = stated[label.index(":") + 2 :]
+    return stated
+
+
+def _marks_rule(raw: _RawToken) -> bool:
+    """Return whether the word says that something holds, or is to be done always or never."""
+    denies = raw.negates and raw.lower not in _MARKERS
+    return denies or raw.lower in _RULE_MARKS or raw.lower in _FINITE
+
+
+def _is_third_person(raw: _RawToken) -> bool:
+    return raw.word in VERBS | _PREDICATES and raw.lower.endswith("s") and raw.lower not in _BASE_FORMS
 
 
 def _is_followed_by_auxiliary(raws: list[_RawToken]) -> bool:
@@ -560,7 +619,8 @@ def _rejected(raws: list[_RawToken]) -> frozenset[str]:
     rejected: set[str] = set()
     changes = False
     for place, raw in enumerate(raws):
-        changes = not raw.is_break and (changes or raw.word in _CHANGES)
+        is_noun = place == 1 and raw.lower == "changes"  # "distill changes from the log into …"
+        changes = not raw.is_break and (changes or (raw.word in _CHANGES and not is_noun))
         before = raws[place - 1].lower if place else ""
         passive = before in _PASSIVE
         if raw.lower == "insteadof" or (raw.lower == "from" and changes and _leads_to(raws, place)):
@@ -661,6 +721,7 @@ _SPELLINGS = [
         (r"\b(?:fails?|breaks?|crash|crashes|hangs?) without\b", "need"),
         (r"<=\s?(?=\d)", "max "),
         (r"\bend-to-end\b", "e2e"),
+        (r"(?<=\w)::(?=[^\W\d])", "."),  # a name of code with where it is: `clippy::iter_skip_zero`
         (r"\b(read|pull|merge|lower|upper|camel|snake)-(?=only|request|case)", r"\1 "),
     ]
 ]
@@ -698,6 +759,9 @@ _PR_NUMBER = re.compile(r"\(#\d{1,7}\)\s*$|\s#\d{2,7}\s*$")
 _HABITS = word_set(
     "always must should please every each all any before after whenever when only ever shall need needs you we"
 )
+_RULE_MARKS = word_set("always must should please whenever ever shall you we i everyone everybody nobody")
+_FINITE = word_set("is are was were has have had may can will does would could might need needs our")
+_LONGEST_LABEL = 3  # words and the colon: "import_cldr:", "fix test:"
 _CANONICAL: dict[str, str] = {}
 for _first, *_others in tables.SYNONYMS:
     for _word in _others:
@@ -738,6 +802,7 @@ _HEADS = canonical_set(tables.HEAD_NOUNS)
 VERBS = canonical_set(tables.VERBS)
 _COMMANDS = canonical_set(tables.COMMANDS) | VERBS
 _CHANGES = canonical_set(tables.CHANGES)
+_BASE_FORMS = tables.COMMANDS | tables.VERBS | tables.PREDICATES | tables.DONE_BY_COMMITS
 _PREDICATES = canonical_set(tables.PREDICATES)
 _STANCE = re.compile(
     rf"\b(?:no longer(?! than)|always|cannot|\w{{1,8}}n['’]t|{'|'.join(sorted(tables.NEGATIONS | tables.ENDED_STATES))})\b",
@@ -761,6 +826,7 @@ _NOT_PAST = word_set("is are be being gets get must should can and or of") | _AR
 _BEFORE_STATES = _PASSIVE | word_set("now officially long already fully finally has have had")
 _PRONOUNS = word_set("i we you they")
 _RELATIVE = word_set("that which who whose")
+_ENDS_OF_NOUNS = _PREPOSITIONS | _ARTICLES | _RELATIVE | word_set("until till")
 _REASONS = word_set("because since so")
 _ASIDES = word_set("until till")
 _BEFORE_ONCE = word_set("least most minimum max exactly")
