@@ -21,7 +21,14 @@ TOOLS = {
     "opencode": "tool.execute.after",
 }
 ENDS = {"claude-code": "Stop", "codex": "Stop", "gemini": "AfterAgent", "opencode": "session.idle"}
-ANSWERS = {"claude-code": "reason", "codex": "reason", "gemini": "reason", "opencode": "ask"}
+ANSWERS = {
+    "claude-code": lambda text: {
+        "hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": text}
+    },  # not `decision: block`, which the user is shown as an error
+    "codex": lambda text: {"decision": "block", "reason": text},
+    "gemini": lambda text: {"decision": "deny", "reason": text},
+    "opencode": lambda text: {"ask": text},
+}
 EDITORS = {"claude-code": "Edit", "codex": "apply_patch", "gemini": "replace", "opencode": "edit"}
 
 
@@ -56,12 +63,18 @@ class Agent:
     def finish(self, **more):
         """End the turn, and return what the agent is asked; empty if it is asked nothing."""
         told = self.send(ENDS[self.host], last_assistant_message="Done.", **more)
-        return json.loads(told)[ANSWERS[self.host]] if told else ""
+        return _request(json.loads(told)) if told else ""
 
     def flush(self):
         self.service.settle(30)
         with self.service.engines.use(str(self.folder), "agent:hook") as engine:
             engine.measures.flush()
+
+
+def _request(answer):
+    """Return the one text in an answer that is more than a word."""
+    texts = answer.get("hookSpecificOutput", answer).values()
+    return max(texts, key=len)
 
 
 @pytest.fixture
@@ -92,12 +105,9 @@ def test_the_answer_has_the_form_that_the_host_takes(service, folder):
         agent.edit("cart", "price", "order")
         answers[host] = json.loads(agent.send(ENDS[host]))
 
-    assert {host: {**answer, ANSWERS[host]: "…"} for host, answer in answers.items()} == {
-        "claude-code": {"decision": "block", "reason": "…"},
-        "codex": {"decision": "block", "reason": "…"},
-        "gemini": {"decision": "deny", "reason": "…"},
-        "opencode": {"ask": "…"},
-    }
+    requests = {host: _request(answer) for host, answer in answers.items()}
+    assert all("3 files were edited" in request for request in requests.values())
+    assert answers == {host: ANSWERS[host](request) for host, request in requests.items()}
 
 
 def test_a_correction_and_a_mended_failure_are_worth_asking_for(service, folder):

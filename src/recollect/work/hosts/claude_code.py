@@ -25,7 +25,6 @@ from recollect.work.hosts.host import (
     ToolHold,
     ToolPermissions,
     ask_permission,
-    block_stop,
     grouped_entry,
     show_message,
     typed_stdio_server,
@@ -243,6 +242,11 @@ def _replace_output(response: Any, shorten: Callable[[Any], Any]) -> dict[str, A
     return {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": shorten(response)}}
 
 
+def _continue_turn(request: str) -> dict[str, Any]:
+    """Return the output of the hook of a turn's end that lets the agent go on. `decision: block` would be shown as an error."""
+    return {"hookSpecificOutput": {"hookEventName": "Stop", "additionalContext": request}}
+
+
 CLAUDE_CODE = Host(
     name="claude-code",
     title="Claude Code",
@@ -326,7 +330,7 @@ CLAUDE_CODE = Host(
     bundle_keys="enabledPlugins",
     reports_failures=True,
     hold_tool=ToolHold(ask_permission, asks_user=True),
-    continue_turn=block_stop,
+    continue_turn=_continue_turn,
     message_user=show_message,
     replace_output=_replace_output,
     servers_key="mcpServers",
