@@ -39,7 +39,7 @@ class _PastSearch:
     id: str
     view: m.View
     answers: list[str]  # ids of memories
-    text: str
+    text: str  # "" = it asked nothing
 
 
 class Retrieval:
@@ -277,7 +277,17 @@ class Retrieval:
     def _note(self, question: SearchQuery, answer: m.Answer) -> None:
         if not answer.partial and len(self._pending) < _MAX_PENDING:
             answers = [hit.memory.id for hit in answer.results if hit.score >= ranking.ANSWERS_SCORE]
-            self._pending.append(_PastSearch(m.new_id(), question.view, answers, question.text))
+            self._pending.append(_PastSearch(m.new_id(), question.view, answers, _asked(question)))
+
+
+def _asked(question: SearchQuery) -> str:
+    """Return what a search asked; nothing for a task that asks nothing: that no memory helps with it is no gap."""
+    if question.task:
+        from recollect.text.sentences import is_question, sentences  # importing the rules takes 30 ms
+
+        if not any(map(is_question, sentences(question.text))):
+            return ""
+    return question.text
 
 
 def _check_limit(limit: int) -> None:

@@ -23,7 +23,7 @@ def test_recollect_alone_says_where_you_are_what_is_known_and_what_waits(run, re
 
     assert printed.out.splitlines()[0].startswith("Project shop (")
     assert "known    2 memories: 2 convention" in printed.out
-    assert "1 contradiction (`recollect conflicts`)" in printed.out
+    assert "waiting  1 question (`recollect review`)\n" in printed.out  # the contradiction is counted once
     assert "Next: recollect install" in printed.out
     assert (as_json["memories"], as_json["conflicts"], as_json["agents"]) == (2, 1, [])
 

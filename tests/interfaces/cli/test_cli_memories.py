@@ -272,8 +272,8 @@ def test_a_keyword_that_fits_several_shows_them_and_changes_nothing(run, remembe
     assert (told.code, told_programs.code) == (1, 1)
     assert "Tests need a running Redis" in told.err
     assert "The cache lives in Redis" in told.err
-    assert "Several memories contain that word. Give an id instead." in told.err
-    assert "Several memories contain that word" in run("pin", "redis").err
+    assert "Several memories contain 'redis'.\nGive an id instead." in told.err
+    assert "Several memories contain 'redis'." in run("pin", "redis").err
     assert set(told_programs.json["error"]["matches"]) == names
     assert len(run("list", "--json").json["memories"]) == 2
 

@@ -172,6 +172,19 @@ def test_a_question_without_an_answer_is_noted_as_a_gap_once(tmp_path, model):
         assert [gap.context for gap in engine.gaps()] == ["how are invoices numbered in Portugal"]
 
 
+def test_a_task_that_no_memory_helps_with_is_no_gap_unless_it_asks_something(tmp_path, model):
+    (tmp_path / "shop").mkdir()
+    with Engine.open(tmp_path / "shop", tmp_path / "home", embedder=model) as engine:
+        engine.remember("Redis holds the locks")
+        engine.recall("Add a dark theme to the settings page")
+        engine.recall("Which colours does the dark theme of the settings page use?")
+
+    with Engine.open(tmp_path / "shop", tmp_path / "home", embedder=model) as engine:
+        assert [gap.context for gap in engine.gaps()] == [
+            "Which colours does the dark theme of the settings page use?"
+        ]
+
+
 def test_feedback_raises_and_lowers(fresh):
     receipt = fresh.remember("Redis holds the locks")
 

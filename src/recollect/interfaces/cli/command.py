@@ -176,7 +176,9 @@ def _show_candidates(cli: CliContext, error: AmbiguousId) -> None:
             click.echo(line, err=True)
     part = error.prefix.strip().lstrip("#").lower()
     if not any(id.startswith(part) or id.endswith(part) for id in error.matches):
-        error.hint = "Several memories contain that word. Give an id instead."
+        error.hint = "Give an id instead."
+        if not cli.json:
+            error.message = f"Several memories contain {error.prefix[:60]!r}."
 
 
 def show_state(command: click.Command) -> None:

@@ -154,7 +154,7 @@ def _print_conflicts(conflicts: _Conflicts, names: Mapping[str, str]) -> None:
             click.echo(f"{letter}  {line}")
             if memory.user_id in names:
                 click.echo(f"   by {output.one_line(names[memory.user_id])}")
-        command = f"recollect resolve {first.id} {second.id} --keep A|B|both"
+        command = f"recollect resolve {' '.join(output.short_ids([first.id, second.id]))} --keep A|B|both"
         click.echo(f"   {output.one_line(link.reason)}; `{command}`\n")
 
 

@@ -41,7 +41,7 @@ def show_overview(cli: CliContext) -> CommandResult:
         click.echo(where if figures.memory_on else f"{where} Memory is off here: `recollect on` turns it on.")
         rows = [
             ("known", _known(figures)),
-            ("learnt", _learnt(figures)),
+            ("new", _new(figures)),
             ("waiting", _waiting(figures)),
             ("agents", ", ".join(dict.fromkeys(agents)) or "none connected"),
             ("saved", _saved(figures)),
@@ -106,7 +106,7 @@ def _known(figures: "Overview") -> str:
     return f"{output.count(figures.memories, 'memory', 'memories')}: {listed}{more}"
 
 
-def _learnt(figures: "Overview") -> str:
+def _new(figures: "Overview") -> str:
     if not figures.learnt:
         return ""
     newest = f", last: {output.one_line(figures.newest[0].summary)}" if figures.newest else ""
@@ -116,7 +116,7 @@ def _learnt(figures: "Overview") -> str:
 def _waiting(figures: "Overview") -> str:
     waits: Mapping[str, tuple[int, str]] = {
         _REVIEW: (sum(figures.reviews.values()), "question"),
-        _CONFLICTS: (figures.conflicts, "contradiction"),
+        _CONFLICTS: (max(figures.conflicts - figures.reviews.get("contradiction", 0), 0), "contradiction"),
         _GAPS: (figures.gaps, "unanswered search"),
     }
     parts = [

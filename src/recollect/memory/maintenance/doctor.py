@@ -133,7 +133,8 @@ def _encryption(settings: Settings, store: Store) -> tuple[Diagnosis, ...]:
 def _backups(store: Store, now: datetime) -> tuple[Diagnosis, ...]:
     checked = store.check_backups()
     if not checked:
-        return (Diagnosis("backups", True, "None yet: the first one is made after the first write."),)
+        text = "None yet: one is made when a command or the daemon has written and ends."
+        return (Diagnosis("backups", True, text),)
     damaged = tuple(
         Diagnosis(
             "backups",
