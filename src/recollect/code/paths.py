@@ -49,7 +49,7 @@ _EXAMPLE_PACKAGE = re.compile(
     re.IGNORECASE,
 )
 _EXAMPLE_FILE = re.compile(r"(?:examples?|demos?|bench(?:marks?)?)(?:[-_].+)?\.\w+$")  # beside the manifest
-_BENCH_PACKAGE = re.compile(r"(?:.+[.-])?bench(?:marks?)?", re.IGNORECASE)
+_BENCH_PACKAGE = re.compile(r"(?:.+[.-])?bench(?:es|marks?)?", re.IGNORECASE)
 _CONTAINERS = frozenset(
     "packages crates apps modules libs projects src".split()
 )  # of parts, which say what they are
@@ -171,7 +171,8 @@ def _role_by_folder(
     if template is not None:
         return FileRole.EXAMPLES, "/".join(folders[: template + 1])
     is_namespace = is_php and folders[depth : depth + 1] and folders[depth][0].isupper()
-    if role and not (role is FileRole.TOOLING and (depth or folders[0] in code_folders or is_namespace)):
+    is_of_part = depth and not _BENCH_PACKAGE.fullmatch(folders[depth]) if role else False
+    if role and not (role is FileRole.TOOLING and (is_of_part or folders[0] in code_folders or is_namespace)):
         return role, "/".join(folders[: depth + 1])
     tests = next((outer for outer in _prefixes(folders) if outer in test_folders), None)
     return (FileRole.TESTS, tests) if tests else _UNDECIDED

@@ -643,3 +643,17 @@ def name_of(facts, number):
         return ""
     found = facts.definitions[number]
     return found.name if found.scope == FILE else f"{name_of(facts, found.scope)}.{found.name}"
+
+
+def test_a_name_for_a_type_inside_a_function_is_no_definition():
+    source = b"using Id = int;\nvoid pay() {\n  using D = Id;\n  typedef D E;\n}\n"
+
+    facts = parse("cpp", source)
+
+    assert [found.name for found in facts.definitions] == ["Id", "pay"]
+
+
+def test_a_name_drawn_in_letters_does_not_describe_a_file():
+    source = b"//  __ _\n// / _` |\n//  __/ | https://example.org/shop\n// |___/  version 2\n\n#include <a.h>\nint x;\n"
+
+    assert parse("cpp", source).doc == ""

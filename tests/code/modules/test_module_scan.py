@@ -722,3 +722,42 @@ def test_a_long_comment_of_a_go_package_is_read_from_its_beginning():
     )
 
     assert found["till"].description == "Package till counts money."
+
+
+def test_benchmarks_of_a_part_are_tooling():
+    files = {
+        "Cargo.toml": '[workspace]\nmembers = ["crates/shop"]\n',
+        "crates/shop/Cargo.toml": '[package]\nname = "shop"\n',
+        **package("crates/shop/src/lib.rs", "crates/shop/src/till.rs", "crates/shop/benches/pay.rs"),
+    }
+
+    assert list(modules(files)) == ["shop"]
+    assert list(modules(files, FileRole.TOOLING)) == ["benches"]
+
+
+def test_the_comment_of_a_package_of_go_comes_before_the_readme():
+    files = {
+        "go.mod": "module example.org/shop\n",
+        "README.md": "# Shop\n\nShop is a till for everyone who sells.\n",
+        **package("order.go", "price.go"),
+        "shop.go": "// Package shop sells orders to customers.\npackage shop\n" + code(4),
+    }
+
+    found = modules(files)
+
+    assert found["shop"].description == "Package shop sells orders to customers."
+
+
+@pytest.mark.parametrize(
+    "doc, description",
+    [
+        ("Auth auth", "login, sessions, tokens"),
+        ("Auth is the most robust and powerful guard.", "login, sessions, tokens"),
+        ("This class represents a login.", "login, sessions, tokens"),
+        ("A login with its keys\nWhenever one is old, it is made anew.", "A login with its keys."),
+    ],
+)
+def test_a_description_says_something_of_the_whole_module(doc, description):
+    files = SHOP | {"src/shop/auth/__init__.py": f'"""{doc}"""'}
+
+    assert modules(files)["auth"].description == description

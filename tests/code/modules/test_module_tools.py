@@ -1011,7 +1011,14 @@ def test_settings_of_a_linter_do_not_make_it_a_formatter(section, is_told):
 
 
 @pytest.mark.parametrize(
-    "recipe, slot", [("\t./test.sh", "test"), ("\truff check src", "lint"), ("\t./deploy --dry-run", None)]
+    "recipe, slot",
+    [
+        ("\t./test.sh", "test"),
+        ("\truff check src", "lint"),
+        ("\truff check src tests", "lint"),
+        ("\tmypy src", "types"),
+        ("\t./deploy --dry-run", None),
+    ],
 )
 def test_what_a_task_called_check_does_is_read(recipe, slot):
     files = {
@@ -1101,6 +1108,7 @@ def test_a_command_that_only_checks_the_format_is_no_formatter(manifest, line):
         ("gts lint && npm run check:js", "npm run check"),
         ("node check.js", None),
         ("eslint . && mocha test", None),
+        ("tsc --strict --noEmit", None),
     ],
 )
 def test_a_script_called_check_lints_if_it_runs_a_linter_and_no_tests(check, lint):
@@ -1384,3 +1392,46 @@ def test_a_look_for_a_program_is_not_a_run_of_it():
     files = {**GO, ".github/workflows/tests.yml": workflow("command -v gotestsum")}
 
     assert commands(files)["test"] == "go test ./..."
+
+
+def test_a_script_that_only_checks_types_is_no_linter():
+    files = {"package.json": json.dumps({"scripts": {"check": "tsc --strict --noEmit"}}), "a.ts": ""}
+
+    assert commands(files)["types"] == "npm run check"
+
+
+def test_a_task_that_ci_runs_to_check_the_format_is_no_formatter():
+    files = {
+        "Cargo.toml": "[package]\nname = 'shop'\n",
+        "src/lib.rs": "",
+        "justfile": "fmt:\n    cargo fmt --all -- --check\n",
+        ".github/workflows/ci.yml": workflow("just fmt"),
+    }
+
+    found = commands(files)
+
+    assert (found.get("format"), found["lint"]) == (None, "just fmt")
+
+
+def test_settings_of_a_type_checker_are_left_over_if_only_other_tools_are_run():
+    files = {
+        "pyproject.toml": "[project]\nname = 'shop'\n[tool.ruff]\n[tool.mypy]\n",
+        "shop.py": "",
+        ".github/workflows/ci.yml": workflow("ruff check ."),
+    }
+
+    tools = find_tools(scan_input(files))[0]
+
+    assert ("types" in tools.commands, tools.linters) == (False, ("ruff",))
+
+
+def test_a_workflow_named_for_its_build_tool_comes_before_a_travis_file_that_was_left():
+    files = {
+        "build.gradle": "",
+        "gradlew": "",
+        "src/main/java/Shop.java": "",
+        ".travis.yml": "script: ./gradlew assemble test\n",
+        ".github/workflows/gradle.yml": workflow("./gradlew clean build test"),
+    }
+
+    assert commands(files)["test"] == "./gradlew clean build test"

@@ -58,6 +58,7 @@ _PRAGMA = re.compile(
     r"pragma|phpcs",
     re.IGNORECASE,
 )
+_DRAWING = re.compile(r"(?:^|\s)[|\\/()]*(?:__|\|_|_\||\\_|_/|/_)[|_\\/]*(?:\s|$)")  # a name in large letters
 _IS_ASIDE = re.compile(r"comment|hash_bang|php_tag").search
 _LONGEST_LINE = 200
 
@@ -116,7 +117,7 @@ class Comments:
                 line = _TAGS.sub(r"\1", _MARKS.sub("", written)).strip()
                 if _PRAGMA.search(line) or line.startswith("@"):
                     return ""
-                if any(letter.isalpha() for letter in line):
+                if any(letter.isalpha() for letter in line) and not _DRAWING.search(line):
                     return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…"
             row += 1
             following = self._by_last_row.get(row)

@@ -71,38 +71,60 @@ def slot_of(line: str) -> tuple[str, str, str] | None:
 
 
 _CHECKS_ALL = re.compile(r"(?:make|just|task|mage) check\b|\S*/(?:run[-_])?check(?:\.sh)?$")
+_FORMATS = re.compile(r"(?:make|just|task) (format|fmt)\b")
 _TESTS = re.compile(r"(?<![a-z])(?:py|run)?_?(?:tests?|specs?|unittest|ctest|rspec)(?![a-z])", re.IGNORECASE)
 
 
 def _slot_in(project: ScanInput, folder: str, line: str) -> tuple[str, str, str] | None:
-    """Return what `slot_of` does. What `check` runs is read: some projects lint with it, others test."""
+    """Return what `slot_of` does. What `check` and `fmt` run is read: some projects lint with them, others test or format."""
     known = slot_of(line)
-    if known is None or not _CHECKS_ALL.match(line):
-        return known
+    if known is None:
+        return None
     ecosystem, _, tool = known
+    if formats := _FORMATS.match(line):
+        body = _task_body(project, folder, line, formats[1])
+        return known if not body or _does("format", formats[1], body) else (ecosystem, "lint", tool)
+    if not _CHECKS_ALL.match(line):
+        return known
     body = _check_body(project, folder, line)
-    if _TESTS.search(body):
+    if _tests(body):
         return ecosystem, "test", tool
+    if _slots(body) == {"types"}:
+        return ecosystem, "types", tool
     return (ecosystem, "lint", tool) if _lints(body) else None
+
+
+def _tests(body: str) -> bool:
+    """Return whether a task runs tests: by a command that is known, or by the words of another one."""
+    known = ((part, slot_of(part)) for part in _commands(body.splitlines()))
+    return any(found[1] == "test" if found else bool(_TESTS.search(part)) for part, found in known)
 
 
 def _lints(body: str) -> bool:
     """Return whether a task runs a linter: one that is known, or a command called `lint`."""
-    slots = {found[1] for part in _commands(body.splitlines()) if (found := slot_of(part))}
+    slots = _slots(body)
     return bool(slots & {"lint", "types", "format"} or re.search(r"(?<![\w-])lint(?![\w-])", body))
+
+
+def _slots(body: str) -> set[str]:
+    return {found[1] for part in _commands(body.splitlines()) if (found := slot_of(part))}
 
 
 def _check_body(project: ScanInput, folder: str, line: str) -> str:
     """Return what a task or a script called `check` runs; "" if that is unknown. Automake's runs the tests."""
     if "/" in line.split()[0]:
         return project.text(join(folder, line.split()[0].removeprefix("./")))
+    is_automake = line.startswith("make ") and "Makefile.am" in project.inside(folder)
+    return _task_body(project, folder, line, "check") or ("test" if is_automake else "")
+
+
+def _task_body(project: ScanInput, folder: str, line: str, task: str) -> str:
+    """Return what a task of a Makefile, a justfile or a Taskfile runs; "" if that is unknown."""
     for names, call, read in _TASK_FILES:
         if line.startswith(call):
             tasks = next((read(text) for name in names if (text := project.text(join(folder, name)))), {})
-            if "check" in tasks:
-                return tasks["check"]
-    is_automake = line.startswith("make ") and "Makefile.am" in project.inside(folder)
-    return "test" if is_automake else ""
+            return tasks.get(task, "")
+    return ""
 
 
 def ci_commands(project: ScanInput) -> list[CiCommand]:
@@ -132,7 +154,9 @@ _BESIDE = re.compile(
 )
 _RELEASE = re.compile(r"release|publish|deploy")  # such a workflow counts if it checks pull requests as well
 _CHECKS = re.compile(r"(?m)^on:.{0,200}\bpull_request\b|^[ \t]*+(?:-[ \t]*+)?pull_request:?[ \t]*+$")
-_MAIN = re.compile(r"ci|test|build|main|check|lint|continuous|python|node|go|rust")
+_MAIN = re.compile(
+    r"ci|test|build|main|check|lint|continuous|python|node|go|rust|gradle|maven|java|dotnet|cmake|ruby|php"
+)
 
 
 def ci_files(project: ScanInput) -> list[str]:
@@ -415,8 +439,10 @@ def _does(slot: str, name: str, body: str) -> bool:
         return False  # it makes a program of that name
     if name != "check":
         return True
-    is_test = bool(_TESTS.search(body))
-    return is_test if slot == "test" else not is_test and _lints(body)
+    if slot == "test" or _tests(body):
+        return slot == "test" and _tests(body)
+    checks_types = _slots(body) == {"types"}
+    return checks_types if slot == "types" else not checks_types and _lints(body)
 
 
 def task_files(project: ScanInput, folder: str) -> dict[str, ProjectTask]:

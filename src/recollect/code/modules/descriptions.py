@@ -137,7 +137,7 @@ def _first(paragraphs: Iterable[str]) -> str:
 def first_sentence(text: str) -> str:
     """Return the first sentence without markup, cut if it is long."""
     paragraph = next(filter(None, map(_prose, re.split(r"\n\s*\n|\n\s*[=~*#-]{3,}", text.strip()))), "")
-    plain = " ".join(html.unescape(paragraph).split())
+    plain = " ".join(_UNENDED.sub(". ", html.unescape(paragraph)).split())
     plain = re.sub(r"!\[[^\]]{0,300}\]\([^)]{0,500}\)|\[\]\([^)]{0,500}\)", "", plain)
     plain = re.sub(r":(rfc|pep):`(\d+)`", lambda found: f"{found[1].upper()} {found[2]}", plain)
     plain = re.sub(r"(?<![\w:])`[~!]?\.(?=[A-Z])", "`", plain)  # a link of Sphinx, wherever it leads
@@ -165,9 +165,12 @@ def first_sentence(text: str) -> str:
     return cut_at_word(first, LONGEST)
 
 
+_UNENDED = re.compile(  # a line that ends a sentence without saying so
+    r"(?<=[a-z])\n[ \t]*(?=(?:Whenever|When|If|This|These|It|The|You|Also|See|By default)\b)"
+)
 _SLOGAN = re.compile(  # which sells rather than describes
     r"^(?:the )?(?:fun|best|easiest|simplest|fastest|coolest|missing|ultimate|complete solution)\b"
-    r"|\b(?:fun,|awesome|delightful|for humans|that you(?:'ll| will) love)|made (?:easy|simple)\b",
+    r"|\b(?:fun,|awesome|delightful|for humans|that you(?:'ll| will) love)|made (?:easy|simple)\b|\bis the (?:most|best|fastest|easiest)\b",
     re.I,
 )
 _REMARK = re.compile(
@@ -281,6 +284,11 @@ def says_what_it_is(sentence: str) -> bool:
     )
 
 
+def only_repeats(sentence: str, name: str) -> bool:
+    """Return whether a sentence has no word that the name does not have."""
+    return {*re.findall(r"[a-z0-9]+", sentence.lower())} <= {*re.findall(r"[a-z0-9]+", name.lower())}
+
+
 MOSTLY_LETTERS = 0.6  # of a sentence; a drawing or a line of code has fewer
 _ADDRESS = re.compile(  # to the reader: an advice, a promise, a question
     r"(?<!lets )(?<!let )(?<!allows )(?<!allow )(?<!helps )(?<!help )(?<!enables )(?<!enable )(?<!gives )\byou(?:rself|'\w+)?\b"
@@ -295,6 +303,7 @@ _NO_PROSE = re.compile(
 _ELSEWHERE = re.compile(r"\b(?:(?:listed|described|shown|found|see) )?(?:below|above|the following)\b", re.I)
 _OF_ONE_CLASS = re.compile(
     r"(?:this is )?(?:an? |the |abstract )*(?:base|parent|abstract|super) ?class\b|(?:the )?return type of\b"
+    r"|(?:this|the) (?:class|struct|interface|trait|enum)\b"
     r"|(?:an? |the )(?:[\w-]+ ){0,3}(?:struct|class|enum|trait) (?:for|that|which|of|to)\b",
     re.I,
 )

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from recollect.code.modules.descriptions import (
     first_sentence,
     headline,
+    only_repeats,
     readme_entry,
     readme_summary,
     says_what_it_is,
@@ -139,7 +140,8 @@ class _Scan:
         return "/".join(filter(None, (package_name if several or not inner else "", inner))) or "root"
 
     def _description(self, group: Group, name: str) -> str:
-        found = filter(None, self._descriptions(group, name.rsplit("/", 1)[-1]))
+        own = name.rsplit("/", 1)[-1]
+        found = (each for each in self._descriptions(group, own) if not only_repeats(each, own))
         if len(group.files) > 1:
             found = filter(lambda sentence: not says_what_one_class_is(sentence), found)
         return next(filter(says_what_it_is, found), "") or self._contents(group)
@@ -158,16 +160,18 @@ class _Scan:
             for folder in dict.fromkeys((group.key.removeprefix("."), group.base)):
                 for front in _FRONTS:
                     yield headline(front, self._project.text(join(folder, front)))
-        yield readme_entry(self._readme, name)
-        if not package and is_base and self._is_at_root and len(self._bases) <= FEW_PACKAGES:
-            yield readme_summary(self._readme)
-        if group.key != "." and group.key not in group.files:
-            yield self._of_folder(group.key)
         direct = [
             path for path in group.files if folder_of(path) in (group.key.removeprefix("."), group.base)
         ]
         by_stem = {PurePosixPath(path).stem.lower(): path for path in reversed(direct)}
         own = by_stem.get(name.lower(), "")
+        if own.endswith(".go"):  # where the comment of the package is
+            yield headline(own, self._project.text(own))
+        yield readme_entry(self._readme, name)
+        if not package and is_base and self._is_at_root and len(self._bases) <= FEW_PACKAGES:
+            yield readme_summary(self._readme)
+        if group.key != "." and group.key not in group.files:
+            yield self._of_folder(group.key)
         if own and not own.endswith(CLASS_FILES):  # which says of one class what it is
             yield headline(own, self._project.text(own))
         if len(group.files) == 1 and not group.files[0].endswith(CLASS_FILES):

@@ -45,6 +45,7 @@ _SHELLS = {
     "template_declaration",
     "declaration_command",
 }
+_ALIASES = {"alias_declaration", "type_definition"}
 _PRIMITIVE = re.compile(r"primitive|predefined|integral|floating|void|boolean_type|implicit")
 _STRING = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'")
 _NAME = re.compile(r"[\w$~?!=<>+\-*/%&|^\[\]@.` ]+").fullmatch
@@ -155,9 +156,8 @@ class _PlainReader:
             if role != "variable":
                 self.number[place] = scope
             within = within or self.reopened.get(around, "")
-            if not name or (
-                role == "variable" and scope != FILE and self.definitions[scope].kind == FUNCTION
-            ):
+            is_local = scope != FILE and self.definitions[scope].kind == FUNCTION
+            if not name or (is_local and (role == "variable" or found[role].type in _ALIASES)):
                 continue
             if within:
                 owner = self.classes.get((scope, within))

@@ -105,7 +105,7 @@ def find_linters(
     """Return the linters that are set up by files or in `settings`, which has texts by file.
 
     `runners` are the hooks, CI and tasks (`what_runs`). If they name a linter of a slot, only those that they name count
-    there: settings of others are left over, or are there for editors.
+    there: settings of others are left over, or are there for editors, as are those of a type checker if they run other tools only.
     """
     rows = known_linters(ecosystem)
     run_by = [_runner(row, runners) for row in rows]
@@ -115,7 +115,8 @@ def find_linters(
     sources: dict[str, str] = {}
     for row, runner in zip(rows, run_by, strict=True):
         set_up = _set_up_in(row, names, settings)
-        if runner or (set_up and (row.slot not in decided or row.name == "pre-commit")):
+        is_left_over = row.slot in decided or (row.slot == "types" and decided)
+        if runner or (set_up and (row.name == "pre-commit" or not is_left_over)):
             found.append(row.name)
             if row.slot not in commands and row.name != "isort":  # which formats the imports alone
                 commands[row.slot], sources[row.slot] = prefix + row.command, f"{SET_UP}{set_up}"
