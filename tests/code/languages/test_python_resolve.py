@@ -246,6 +246,7 @@ def test_self_cls_and_super_go_through_the_bases_in_their_order():
         "def run(kind=Till):\n    kind().close()",
         "def run(kind=None):\n    till = (kind or Till)()\n    till.close()",
         "TILL = Till()\ndef run(till=TILL):\n    till.close()",
+        "_till = Till()\ndef run(till=_till):\n    till.close()",
         "class Own:\n    def __init__(self, kind=Till):\n        self.till = kind()\ndef run(own: Own):\n    own.till.close()",
         "Either = Union[Till, str]\ndef run(till: Either):\n    till.close()",
         "Either = Till | None\ndef run(tills: set[Either]):\n    for till in list(tills):\n        till.close()",
@@ -262,7 +263,7 @@ def test_types_are_followed(body):
     assert ("run", "shop.py::Till.close", "type") in found
 
 
-@pytest.mark.parametrize("default", ["None", "True", "make()", "'Till'", "till", "3"])
+@pytest.mark.parametrize("default", ["None", "True", "make()", "'Till'", "till", "other", "3"])
 def test_only_a_class_or_constant_that_is_a_default_tells_the_type_of_a_parameter(default):
     facts = parse("python", f"def run(till={default}): ...".encode())
 

@@ -132,6 +132,7 @@ class _PythonReader:
         self.captures = QueryCursor(query("python")).captures(self.root)
         self.definitions: list[Definition] = []
         self.bindings: list[tuple[str, str, bool, int, int]] = []
+        self.defaults: list[tuple[str, str, bool, int, int]] = []  # of parameters without an annotation
         self.exports: list[str] = []
         # From each of these bytes on, this is the scope.
         self.edges: list[int] = [0]
@@ -157,6 +158,7 @@ class _PythonReader:
         imports = self._imports()
         references = self._references(imports)
         self._read_bindings()
+        self._keep_defaults()
         return FileFacts(
             language=language,
             definitions=tuple(self.definitions),
@@ -167,6 +169,17 @@ class _PythonReader:
             doc=docs.get(0, ""),
             broken=self.root.has_error,
         )
+
+    def _keep_defaults(self) -> None:
+        """Keep the defaults that have a type: classes, constants, and variables of the file that hold an object of a class."""
+        made = {
+            name
+            for name, value, _, _, scope in self.bindings
+            if scope == FILE and value.endswith("()") and _is_class_or_constant(value[:-2])
+        }
+        self.bindings += [
+            each for each in self.defaults if _is_class_or_constant(each[1]) or each[1] in made - {each[0]}
+        ]
 
     def text(self, node: Node) -> str:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
@@ -252,7 +265,7 @@ class _PythonReader:
             if listed:
                 signature, parameters, defaults = self._parameters(listed)
                 line, number = node.start_point[0] + 1, len(self.definitions)
-                self.bindings += [(written, value, False, line, number) for written, value in defaults]
+                self.defaults += [(written, value, False, line, number) for written, value in defaults]
             annotation = node.child_by_field_id(_RETURNS)
             if annotation:
                 returns = self.annotation(annotation)
@@ -319,8 +332,8 @@ class _PythonReader:
             )
 
     def _parameters(self, listed: Node) -> "_Parameters":
-        """Return the signature as written without defaults, each parameter's name and annotation, and the classes and
-        constants that are defaults of parameters without one: those have their type.
+        """Return the signature as written without defaults, each parameter's name and annotation, and the names that are
+        defaults of parameters without one: these may have their type.
         """
         key = self.source[listed.start_byte : listed.end_byte]
         if known := self.parameters.get(key):
@@ -343,11 +356,7 @@ class _PythonReader:
             equals = (" = " if typed else "=") + default if default else ""
             shown.append(f"{written}: {typed}{equals}" if typed else written + equals)
             value = child.child_by_field_id(_VALUE) if default and not typed else None
-            if (
-                value
-                and value.type in ("identifier", "attribute")
-                and _is_class_or_constant(self.text(value))
-            ):
+            if value and value.type in ("identifier", "attribute"):
                 defaults.append((written, self.text(value)))
         found = f"({', '.join(shown)})", tuple(parameters), tuple(defaults)
         self.parameters[key] = found
