@@ -3,6 +3,7 @@
 import pytest
 
 from recollect.code.nodes import CodeEdge
+from recollect.errors import UnknownName
 
 
 @pytest.fixture
@@ -77,6 +78,34 @@ def test_callers_and_callees(graph):
         "external:requests.post",
         "money.py::total",
     }
+
+
+def test_calls_from_code_come_before_those_from_tests(folder, code):
+    (folder / "pay.py").write_text("def pay(): pass\n")
+    (folder / "examples").mkdir()
+    for file in ("examples/buy.py", "shop.py", "test_pay.py"):
+        (folder / file).write_text("from pay import pay\ndef run():\n    pay()\n")
+
+    found = [edge.source for edge in code.graph.callers("pay.py::pay")]
+
+    assert (found[0], set(found[1:])) == ("shop.py::run", {"examples/buy.py::run", "test_pay.py::run"})
+
+
+def test_a_class_that_inherits_a_generic_is_listed_once(folder, code):
+    (folder / "till.py").write_text("class Till(Generic[T]): ...\nclass Own(Till[int]): ...\n")
+
+    assert [(edge.source, edge.kind) for edge in code.graph.callers("till.py::Till")] == [
+        ("till.py::Own", "inherits")
+    ]
+
+
+def test_an_inherited_method_is_found_by_the_name_of_the_class_that_inherits_it(folder, code):
+    (folder / "till.py").write_text("class Till:\n    def close(self): ...\n")
+    (folder / "own.py").write_text("from till import Till\nclass Own(Till): ...\nclass Mine(Own): ...\n")
+
+    assert [each.id for each in code.graph.symbols_named("Mine.close")] == ["till.py::Till.close"]
+    with pytest.raises(UnknownName):
+        code.graph.symbols_named("Mine.open")
 
 
 def test_what_is_only_possible_is_shown_on_request(folder, code):

@@ -23,6 +23,7 @@ from recollect.code.nodes import (
     CodeEdge,
     Symbol,
 )
+from recollect.code.paths import FileRole, classify_files
 from recollect.errors import UnknownName
 
 Links = Mapping[str, Mapping[str, float]]
@@ -121,8 +122,8 @@ class CodeGraph:
         return tuple(same or symbols)
 
     def symbols_named(self, name: str) -> tuple[Symbol, ...]:
-        """Return the symbols that `find` returns. Raise `UnknownName` if there are none."""
-        symbols = self.find(name)
+        """Return the symbols that `find` returns, else the inherited method of a class. Raise `UnknownName` if there are none."""
+        symbols = self.find(name) or self._inherited(name)
         if not symbols:
             near = self.near(name)
             error = UnknownName("symbol", name, near)
@@ -133,6 +134,24 @@ class CodeGraph:
             )
             raise error
         return symbols
+
+    def _inherited(self, name: str) -> tuple[Symbol, ...]:
+        """Find `Cart.total` in the nearest base of `Cart` that has it."""
+        owner, _, member = name.rpartition("::" if "." not in name else ".")
+        waiting = [symbol.id for symbol in self.find(owner) if symbol.kind == CLASS] if owner else []
+        seen = set(waiting)
+        for id in waiting:
+            if found := self.symbol(f"{id}.{member}"):
+                return (found,)
+            bases = (
+                edge.target
+                for edge in self.edges_of(path_of(id))
+                if edge.kind == INHERITS and edge.source == id and self.symbol(edge.target)
+            )
+            fresh = [base for base in dict.fromkeys(bases) if base not in seen]
+            waiting += fresh
+            seen.update(fresh)
+        return ()
 
     def near(self, name: str, most: int = 3) -> list[str]:
         """Return similar names, for a name that was mistyped."""
@@ -203,12 +222,32 @@ class CodeGraph:
         return incoming
 
     def callers(self, id: str, possible: bool = False) -> tuple[CodeEdge, ...]:
-        """Return one call for each symbol that calls this one. Of a class: whatever creates, inherits or names it."""
+        """Return one call for each symbol that calls this one. Of a class: whatever creates, inherits or names it.
+
+        Calls from code come before those from tests, examples and the like.
+        """
         if (symbol := self.symbol(id)) is None or symbol.kind != CLASS:
-            return tuple(edge for edge in self.edges_to(id, possible) if edge.kind == CALLS)
+            calls = (edge for edge in self.edges_to(id, possible) if edge.kind == CALLS)
+            return tuple(sorted(calls, key=lambda edge: path_of(edge.source) not in self._code))
         created = (edge for made in self._constructors(symbol) for edge in self.edges_to(made, possible))
         edges = [edge for edge in (*created, *self.edges_to(id, possible)) if edge.kind in _USED_AS]
-        return tuple(sorted(edges, key=lambda edge: (_USED_AS.index(edge.kind), edge.source)))
+        heirs = {edge.source for edge in edges if edge.kind == INHERITS}  # which name it by that
+        return tuple(
+            sorted(
+                (edge for edge in edges if edge.kind != REFERENCES or edge.source not in heirs),
+                key=lambda edge: (
+                    _USED_AS.index(edge.kind),
+                    path_of(edge.source) not in self._code,
+                    edge.source,
+                ),
+            )
+        )
+
+    @cached_property
+    def _code(self) -> frozenset[str]:
+        """The files that are no tests, examples, documents or tools."""
+        roles = classify_files(self.nodes, ())
+        return frozenset(path for path, (role, _) in roles.items() if role is FileRole.CODE)
 
     def _constructors(self, symbol: Symbol) -> list[str]:
         row = LANGUAGES.get(self.language(symbol.path))
