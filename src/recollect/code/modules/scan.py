@@ -141,9 +141,11 @@ class _Scan:
 
     def _description(self, group: Group, name: str) -> str:
         own = name.rsplit("/", 1)[-1]
-        found = (each for each in self._descriptions(group, own) if not only_repeats(each, own))
-        if len(group.files) > 1:
-            found = filter(lambda sentence: not says_what_one_class_is(sentence), found)
+        found: Iterator[str] = (
+            each
+            for each in self._descriptions(group, own)
+            if not only_repeats(each, own) and (len(group.files) == 1 or not says_what_one_class_is(each))
+        )
         return next(filter(says_what_it_is, found), "") or self._contents(group)
 
     def _descriptions(self, group: Group, name: str) -> Iterator[str]:
