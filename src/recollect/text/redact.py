@@ -38,6 +38,12 @@ def redact(text: str) -> "tuple[str, tuple[Redaction, ...]]":
     return text, tuple(map(Redaction, types))
 
 
+def redact_name(name: str) -> "tuple[str, tuple[Redaction, ...]]":
+    """Redact the name of a session, a branch or a folder. High entropy alone makes no secret of it, because ids have it too."""
+    text, removed = redact(name)
+    return (text, removed) if any(each.type != "high-entropy" for each in removed) else (name, ())
+
+
 class _Span(NamedTuple):
     start: int
     end: int

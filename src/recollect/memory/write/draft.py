@@ -14,7 +14,7 @@ from recollect.kinds import DEFAULT, kind_of
 from recollect.memory.write import enrich, limits
 from recollect.memory.write.forbidden import forbidden_commands
 from recollect.memory.write.kind import kind_in
-from recollect.text.redact import redact
+from recollect.text.redact import redact, redact_name
 
 _E = TypeVar("_E", bound=StrEnum)
 
@@ -193,6 +193,7 @@ _LISTS: dict[str, Callable[[m.Draft], tuple[str, ...]]] = {
     "warnings": lambda draft: draft.warnings,
 }
 _TEXTS = ("season", "branch", "session", "created_by", "snippet", "evidence")
+_NAMES = ("branch", "session")
 
 
 def _redact_details(draft: m.Draft) -> tuple[m.Draft, tuple[m.Redaction, ...]]:
@@ -210,7 +211,8 @@ def _redact_details(draft: m.Draft) -> tuple[m.Draft, tuple[m.Redaction, ...]]:
         value = getattr(draft, name)
         if value:
             # Redact before cutting: half a secret would not be recognised.
-            text, removed = redact(limits.plain(value, f"The {name.replace('_', ' ')}"))
+            clean = redact_name if name in _NAMES else redact
+            text, removed = clean(limits.plain(value, f"The {name.replace('_', ' ')}"))
             changed[name] = text[: limits.MAX_FIELD] if name == "snippet" else limits.short(text, name)
             redactions += removed
     return replace(draft, **changed), tuple(redactions)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ import recollect.model as m
 from recollect.memory.write.messages import bounded
 from recollect.model import StoredEvent
 from recollect.text.cuts import end_of, start_of
-from recollect.text.redact import redact
+from recollect.text.redact import redact, redact_name
 from recollect.work.extract.summaries import is_summary
 from recollect.work.transcripts.event import Event
 from recollect.work.transcripts.lines import without_surrogates
@@ -61,11 +61,8 @@ def clean_event(event: Event) -> Event:
 
 @lru_cache(maxsize=256)  # folders, branches and tools recur
 def clean_name(name: str) -> str:
-    """Return a name without secrets. High entropy alone makes no secret, because ids have it too."""
-    text, found = redact(without_surrogates(name))
-    return (text if any(each.type != "high-entropy" for each in found) else without_surrogates(name))[
-        :MAX_LABEL
-    ]
+    """Return the name of a tool, a folder or a branch without secrets."""
+    return redact_name(without_surrogates(name))[0][:MAX_LABEL]
 
 
 def _pairing(call: str) -> str:
