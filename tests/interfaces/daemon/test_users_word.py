@@ -155,6 +155,28 @@ def test_a_correction_in_chat_is_obeyed_in_the_next_session(host, corrected, con
     assert "npm run build" not in briefing
 
 
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_the_user_said_in_a_session_is_not_repeated_to_it(host, corrected, service):
+    talk = corrected(host)
+    talk.end()
+    service.settle(30)
+
+    resumed = talk.start()
+    asked = talk.user("May I use npm or pnpm here?")
+
+    assert RULE not in resumed + asked
+
+
+def test_after_a_compaction_a_session_is_told_what_the_user_said_in_it(corrected, service):
+    talk = corrected("claude-code")
+    service.settle(30)
+    talk.send("PreCompact", trigger="manual")
+
+    told = talk.send("SessionStart", source="compact")
+
+    assert RULE in told
+
+
 def test_a_command_that_the_user_forbids_in_chat_is_asked_about_in_the_next_session(
     conversation, service, folder
 ):
@@ -189,6 +211,7 @@ def test_a_correction_counts_at_the_end_of_the_turn(host, corrected, memory, ser
     assert rule.source is m.Source.USER_CORRECTED
     assert rule.standing is m.Standing.CONFIRMED
     assert rule.created_by == f"user:{host}"
+    assert rule.session == SESSIONS[host]
     assert "own record" in rule.provenance[0].reason
     assert "`npm run build` builds the project." not in stored(memory)
 

@@ -144,6 +144,8 @@ class Composer:
         content, forbidding = self._content(request, plan, material)
         repeated = {memory.id for memory in forbidding}  # why the user is asked is said each time
         known = (before if starting else told.keys) - repeated
+        if request.moment in (Moment.START, Moment.PROMPT) and not (request.preview or told.has_forgotten):
+            known |= _said_in(request.session, content)
         if request.moment is Moment.ON_REQUEST:
             known = frozenset()
         briefing = _fitted(content, budget, format, request, known)
@@ -540,6 +542,12 @@ def _plan_for(moment: Moment, starting: bool) -> MomentPlan:
 def _is_left_open(task: m.Task) -> bool:
     """Whether work on a task was begun and not finished: a session that only talked has left nothing open."""
     return task.status is m.TaskStatus.ACTIVE or bool(task.outcome)
+
+
+def _said_in(session: str | None, content: BriefingContent) -> frozenset[str]:
+    """Return the ids of the memories that come from this very session: its agent has read them in the conversation."""
+    memories = (*content.always, *(hit.memory for hit in content.task))
+    return frozenset(memory.id for memory in memories if session and memory.session == session)
 
 
 def _is_said_in(fixes: Sequence[str], memory: m.Memory) -> bool:

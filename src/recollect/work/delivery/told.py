@@ -9,6 +9,7 @@ class Told:
 
     def __init__(self, keys: Iterable[str] = (), *, has_started: bool = False) -> None:
         self.has_started = has_started  # whether it was told what a session is told at its start
+        self.has_forgotten = False  # whether the agent no longer sees the whole conversation
         self._keys = set(keys)
         self._lock = threading.Lock()
 
@@ -29,3 +30,4 @@ class Told:
         with self._lock:
             self._keys.clear()
             self.has_started = False
+            self.has_forgotten = True
