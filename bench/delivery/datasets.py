@@ -22,6 +22,7 @@ class DeliveryTask:
     prompt: str
     useful: frozenset[str]  # empty = nothing is known about it
     acceptable: frozenset[str]
+    opens: tuple[str, ...] | None = None  # files that a competent agent opens for it; None = not labelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,10 @@ class DeliveryProject:
     split: str
     memories: tuple[dict[str, Any], ...]  # as in the file
     tasks: tuple[DeliveryTask, ...]
+
+    @property
+    def has_opens(self) -> bool:
+        return all(task.opens is not None for task in self.tasks)
 
     @property
     def pinned(self) -> frozenset[str]:
@@ -86,7 +91,13 @@ def _record(row: dict[str, Any]) -> dict[str, Any]:
 def _project(folder: Path, name: str, split: str) -> DeliveryProject:
     memories = tuple(_rows(folder / f"{name}{_MEMORIES}"))
     tasks = tuple(
-        DeliveryTask(row["id"], row["prompt"], frozenset(row["useful"]), frozenset(row.get("acceptable", ())))
+        DeliveryTask(
+            row["id"],
+            row["prompt"],
+            frozenset(row["useful"]),
+            frozenset(row.get("acceptable", ())),
+            tuple(row["opens"]) if "opens" in row else None,
+        )
         for row in _rows(folder / f"{name}.tasks.jsonl")
     )
     ids = {row["id"] for row in memories}

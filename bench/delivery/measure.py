@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.delivery.datasets import DATA, NOW, DeliveryProject, DeliveryTask, import_memories, load
-from bench.delivery.systems import SYSTEMS, PromptAnswer
+from bench.delivery.systems import FILES, SYSTEMS, PromptAnswer
 from recollect.config import load_settings
 from recollect.context.embedder import Embedder
 from recollect.engine import Engine
@@ -48,7 +48,11 @@ def run(
     return {
         **{
             system: _by_group(
-                [(project, some[system]) for project, some in zip(projects, outcomes, strict=True)]
+                [
+                    (project, some[system])
+                    for project, some in zip(projects, outcomes, strict=True)
+                    if some[system]
+                ]
             )
             for system in systems
         },
@@ -70,10 +74,13 @@ def outcomes_of(
             names = import_memories(engine, project)
         results = {}
         for system in systems:
+            if system == FILES and not project.has_opens:
+                results[system] = []
+                continue
             copy = Path(name) / system.replace(" ", "-")
             shutil.copytree(home, copy)
             with _open(folder, copy, embedder) as engine, SYSTEMS[system](engine) as ask:
-                results[system] = [_outcome(project, names, task, ask(task.prompt)) for task in project.tasks]
+                results[system] = [_outcome(project, names, task, ask(task)) for task in project.tasks]
         return results
 
 

@@ -9,7 +9,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
+from bench.delivery.datasets import DeliveryTask
 from recollect import MemoryAgent
 from recollect.engine import Engine
 from recollect.interfaces.daemon.hook_session import HookSession
@@ -35,14 +37,14 @@ class PromptAnswer:
         return tokens.count(self.text)
 
 
-Ask = Callable[[str], PromptAnswer]
+Ask = Callable[[DeliveryTask], PromptAnswer]
 
 
 @contextmanager
 def unstarted_prompt(engine: Engine) -> Iterator[Ask]:
     """The daemon's answer to a prompt in a session whose start it has not seen."""
     ids = _ids(engine)
-    yield lambda prompt: _answer_of(_prompt(engine, _session(), prompt), ids)
+    yield lambda task: _answer_of(_prompt(engine, _session(), task.prompt), ids)
 
 
 @contextmanager
@@ -50,12 +52,24 @@ def prompt_after_start(engine: Engine) -> Iterator[Ask]:
     """The daemon's answer to a prompt after the start of the session."""
     ids = _ids(engine)
 
-    def ask(prompt: str) -> PromptAnswer:
+    yield lambda task: _after_start(engine, _session(), task, ids)
+
+
+@contextmanager
+def prompt_and_files(engine: Engine) -> Iterator[Ask]:
+    """The daemon's answers to a prompt and to the files that the agent then opens one after the other."""
+    ids = _ids(engine)
+
+    def ask(task: DeliveryTask) -> PromptAnswer:
         session = _session()
-        start = _answer(engine, session, _event(session, "SessionStart", source="startup"))
-        told = _answer_of(start, ids)
-        answer = _answer_of(_prompt(engine, session, prompt), ids)
-        return replace(answer, at_start=(*told.memories, *told.at_start))
+        answer = _after_start(engine, session, task, ids)
+        for path in task.opens or ():
+            read = _event(session, "PostToolUse", tool_name="Read", tool_input={"file_path": path})
+            more = _answer_of(_answer(engine, session, read), ids)
+            answer = PromptAnswer(
+                (*answer.memories, *more.memories), "\n".join((answer.text, more.text)), answer.at_start
+            )
+        return answer
 
     yield ask
 
@@ -64,7 +78,7 @@ def prompt_after_start(engine: Engine) -> Iterator[Ask]:
 def recall(engine: Engine) -> Iterator[Ask]:
     """`recollect recall PROMPT`."""
     ids = _ids(engine)
-    yield lambda prompt: _answer_of(engine.recall(prompt, host=HOST).text, ids)
+    yield lambda task: _answer_of(engine.recall(task.prompt, host=HOST).text, ids)
 
 
 @contextmanager
@@ -72,8 +86,8 @@ def agent(engine: Engine) -> Iterator[Ask]:
     """What `MemoryAgent` has ready after the prompt."""
     with MemoryAgent(engine) as memory_agent:
 
-        def ask(prompt: str) -> PromptAnswer:
-            memory_agent.submit([{"role": "user", "content": prompt}], f"bench-{next(_numbers)}")
+        def ask(task: DeliveryTask) -> PromptAnswer:
+            memory_agent.submit([{"role": "user", "content": task.prompt}], f"bench-{next(_numbers)}")
             memory_agent.settle(60)
             pending = memory_agent.take_pending()
             return PromptAnswer(tuple(hit.memory.id for hit in pending.hits), pending.text)
@@ -81,8 +95,10 @@ def agent(engine: Engine) -> Iterator[Ask]:
         yield ask
 
 
+FILES = "prompt and files"  # for projects whose tasks say which files are opened
 SYSTEMS = {
     "prompt": prompt_after_start,
+    FILES: prompt_and_files,
     "prompt, start missed": unstarted_prompt,
     "recall": recall,
     "memory agent": agent,
@@ -91,6 +107,15 @@ SYSTEMS = {
 
 def _session() -> HookSession:
     return HookSession(f"bench-{next(_numbers)}", HOST, ".")
+
+
+def _after_start(
+    engine: Engine, session: HookSession, task: DeliveryTask, ids: Iterable[str]
+) -> PromptAnswer:
+    start = _answer(engine, session, _event(session, "SessionStart", source="startup"))
+    told = _answer_of(start, ids)
+    answer = _answer_of(_prompt(engine, session, task.prompt), ids)
+    return replace(answer, at_start=(*told.memories, *told.at_start))
 
 
 def _prompt(engine: Engine, session: HookSession, prompt: str) -> str:
@@ -107,7 +132,7 @@ def _answer(engine: Engine, session: HookSession, event: HostEvent) -> str:
     return composed.delivery.text
 
 
-def _event(session: HookSession, name: str, **body: str) -> HostEvent:
+def _event(session: HookSession, name: str, **body: Any) -> HostEvent:
     return host_event(
         HOST, name, f"e{next(_numbers)}", str(time.time_ns()), ".", {"session_id": session.session, **body}
     )

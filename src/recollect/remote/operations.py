@@ -350,13 +350,21 @@ def material(
     )
     found: Material = call.engine.delivery.material(request, starting=starting)
     always = tuple(memory for memory in found.always if memory.id not in call.hidden)
-    hits = [_unhidden(call, each) for each in (found.fired, found.matches, found.known_errors)]
+    hits = [_unhidden(call, each) for each in (found.fired, found.matches, found.known_errors, found.waiting)]
     disputed = [memory for _, *pair in found.conflicts for memory in pair]
     users = {
         memory.user_id for memory in (*always, *(hit.memory for each in hits for hit in each), *disputed)
     }
     others = {user: call.names[user] for user in users - {call.identity.user} if user in call.names}
-    return replace(found, always=always, fired=hits[0], matches=hits[1], known_errors=hits[2], names=others)
+    return replace(
+        found,
+        always=always,
+        fired=hits[0],
+        matches=hits[1],
+        known_errors=hits[2],
+        waiting=hits[3],
+        names=others,
+    )
 
 
 def _unhidden(call: Call, hits: Iterable[m.Hit]) -> tuple[m.Hit, ...]:

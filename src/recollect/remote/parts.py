@@ -544,7 +544,7 @@ class RemoteComposer(Composer):
             logger.warning("an agent goes on without memory: %s", error.message)
             return Material(notes=(error.message,))
         remote.note(found.always)
-        remote.note(hit.memory for hit in (*found.fired, *found.matches, *found.known_errors))
+        remote.note(hit.memory for hit in (*found.fired, *found.matches, *found.known_errors, *found.waiting))
         return found
 
 

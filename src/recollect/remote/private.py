@@ -248,6 +248,7 @@ class MixedComposer(RemoteComposer):
             fired=_best(team.fired, mine.fired),
             matches=_best(team.matches, mine.matches),
             known_errors=_best(team.known_errors, mine.known_errors),
+            waiting=(*team.waiting, *mine.waiting),
             conflicts=(*team.conflicts, *mine.conflicts),
             stale=team.stale | mine.stale,
             probabilities={**team.probabilities, **mine.probabilities},

@@ -211,6 +211,100 @@ def test_an_agents_warning_is_told_once(hook, memory, home, folder, embedder):
     assert second == ""
 
 
+CARTS = "Carts are written with SETNX: two tabs may race"
+DISCOUNT = "Add a discount code to carts, at most one of them, and show it on every receipt and invoice"
+
+
+def read_file(hook, path, host="claude-code", **more):
+    """What the agent is told with the content of a file that it reads by its host's own tool."""
+    event, tool, given = {
+        "claude-code": ("PostToolUse", "Read", {"file_path": path}),
+        "codex": ("PostToolUse", "exec_command", {"cmd": f"sed -n '1,200p' {path}"}),
+        "gemini": ("AfterTool", "read_file", {"file_path": path}),
+        "opencode": ("tool.execute.after", "read", {"filePath": path}),
+    }[host]
+    if host == "opencode":
+        return hook(event, host=host, tool=tool, args=given, output="1: import redis", **more)
+    return hook(event, host=host, tool_name=tool, tool_input=given, tool_response="import redis", **more)
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini", "opencode"])
+def test_an_agent_that_opens_a_file_is_told_once_what_is_known_of_it(hook, memory, folder, host):
+    memory.remember(CARTS, kind="gotcha", file_paths=["shop/carts.py"])
+    prompt = {"gemini": "BeforeAgent", "opencode": "chat.message"}.get(host, "UserPromptSubmit")
+    path = "shop/carts.py" if host == "codex" else str(folder / "shop/carts.py")
+
+    asked = hook(prompt, host=host, prompt=DISCOUNT)
+    other = read_file(hook, str(folder / "shop/prices.py"), host)
+    opened = read_file(hook, path, host)
+    again = read_file(hook, path, host)
+
+    assert "SETNX" not in asked
+    assert other == again == ""
+    assert "SETNX" in opened and "shop/carts.py" in opened
+
+
+def test_a_file_that_is_named_by_a_link_to_the_project_is_the_same_file(hook, memory, folder, tmp_path):
+    memory.remember(CARTS, kind="gotcha", file_paths=["shop/carts.py"])
+    (tmp_path / "link").symlink_to(folder)
+    hook("UserPromptSubmit", prompt=DISCOUNT)
+
+    assert "SETNX" in read_file(hook, str(tmp_path / "link/shop/carts.py"))
+
+
+def test_a_memory_about_a_folder_waits_for_its_files(hook, memory, folder):
+    memory.remember(CARTS, kind="gotcha", file_paths=["shop/carts/"])
+    hook("UserPromptSubmit", prompt=DISCOUNT)
+
+    beside = read_file(hook, str(folder / "shop/carts_old.py"))
+
+    assert beside == ""
+    assert "SETNX" in read_file(hook, str(folder / "shop/carts/write.py"))
+
+
+def test_what_is_known_of_a_file_and_was_forgotten_meanwhile_is_not_told(hook, memory, folder):
+    stored = memory.remember(CARTS, kind="gotcha", file_paths=["shop/carts.py"])
+    hook("UserPromptSubmit", prompt=DISCOUNT)
+    memory.forget(stored.id)
+
+    assert read_file(hook, str(folder / "shop/carts.py")) == ""
+
+
+def test_opening_a_file_for_a_general_question_brings_nothing(hook, memory, folder):
+    memory.remember(CARTS, kind="gotcha", file_paths=["shop/carts.py"])
+    hook("UserPromptSubmit", prompt="explain rebase")
+
+    assert read_file(hook, str(folder / "shop/carts.py")) == ""
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_used"),
+    [("I read shop/carts.py.", False), ("The two tabs race: I keep SETNX as carts are written.", True)],
+)
+def test_a_memory_told_with_a_file_is_used_by_its_words_and_not_because_the_file_is_read(
+    hook, service, memory, folder, answer, is_used
+):
+    memory.remember(CARTS, kind="gotcha", file_paths=["shop/carts.py"])
+    hook("UserPromptSubmit", prompt=DISCOUNT)
+    assert read_file(hook, str(folder / "shop/carts.py"))
+    read_file(hook, str(folder / "shop/carts.py"), offset=200)
+
+    hook("Stop", last_assistant_message=answer)
+    hook("UserPromptSubmit", prompt="And the tests of the checkout?")
+    service.settle(30)
+
+    shown = [item for record in memory.delivery.of_session("s1") for item in record.items]
+    assert [item.used_at is not None for item in shown] == [is_used]
+
+
+def test_a_file_opened_after_a_short_reply_is_still_about_the_task_before(hook, memory, folder):
+    memory.remember(CARTS, kind="gotcha", file_paths=["shop/carts.py"])
+    hook("UserPromptSubmit", prompt=DISCOUNT)
+    hook("UserPromptSubmit", prompt="yes")
+
+    assert "SETNX" in read_file(hook, str(folder / "shop/carts.py"))
+
+
 def test_a_failure_brings_the_known_fix(hook, memory):
     known = "`npm test` failed: “Error: Cannot find module jest”. It passed after `npm install jest`."
     memory.remember(known, kind="error_pattern")

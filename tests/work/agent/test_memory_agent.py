@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 import pytest
 
 from recollect.engine import Engine
+from recollect.memory.sidecar import LocalSidecar
 from recollect.store.sqlite.connection import connect
 from recollect.work.agent.memory_agent import QUEUE, MemoryAgent
 from recollect.work.agent.tracker import FORGET_AFTER
@@ -67,6 +68,28 @@ def test_what_is_pending_says_why_it_was_looked_for(agent):
     pending = agent.take_pending()
 
     assert pending.reasons == ("a new request",)
+    assert not agent.take_pending()
+
+
+def test_a_file_that_the_agent_opens_brings_what_is_known_of_it(agent, engine, sidecar):
+    sidecar.verify = LocalSidecar(engine.embedder).verify
+    engine.remember("Carts are written with SETNX: two tabs may race", file_paths=["shop/carts.py"])
+    request = "Add a discount code to carts, at most one of them, and show it on every receipt and invoice"
+    asked = [{"role": "user", "content": request}]
+    call = {"type": "tool_use", "name": "read_file", "input": {"path": "shop/carts.py"}}
+
+    agent.submit(asked, "s1")
+    agent.settle()
+    first = agent.take_pending()
+    agent.submit([*asked, {"role": "assistant", "content": [call]}], "s1")
+    agent.settle()
+    opened = agent.take_pending()
+    agent.submit([*asked, {"role": "assistant", "content": [call, call]}], "s1")
+    agent.settle()
+
+    assert "SETNX" not in first.text
+    assert "SETNX" in opened.text
+    assert "opened file" in opened.reasons
     assert not agent.take_pending()
 
 

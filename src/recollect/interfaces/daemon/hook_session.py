@@ -18,7 +18,8 @@ from recollect.work.agent.turn import Message, current_turn
 from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment
 from recollect.work.delivery.told import Told
 from recollect.work.delivery.use import UseWatch
-from recollect.work.episodes.record import call_failed
+from recollect.work.delivery.waiting import Waiting
+from recollect.work.episodes.record import call_failed, opened_files
 from recollect.work.extract.outcomes import error_line
 from recollect.work.hosts.hook_input import (
     HostEvent,
@@ -70,6 +71,7 @@ class HookSession:
         self.is_waiting = False  # for its user: the turn is over
         self.transcript = ""  # the host's own, once it names one that may be read
         self._told: Told | None = None  # None until it is read from the store
+        self._waiting = Waiting()
         self._told_lock = threading.Lock()
         self._prompt_lock = threading.Lock()
         self._is_compacted = False  # and nothing was said since
@@ -176,6 +178,8 @@ class HookSession:
         if kind in (HookKind.AFTER_TOOL, HookKind.TOOL_FAILED) and _is_failure(event):
             command = str(input_of(event).get("command", ""))
             return replace(request, moment=Moment.AFTER_FAILURE, text=output_of(event), command=command)
+        if kind is HookKind.AFTER_TOOL and (files := _opened_by(event)):
+            return replace(request, moment=Moment.FILE_OPENED, text=self._last_prompt(), files=files)
         return None
 
     def shorten(self, engine: Engine, event: HostEvent) -> dict[str, Any]:
@@ -281,9 +285,9 @@ class HookSession:
     def compose(self, engine: Engine, request: DeliveryRequest, *, can_wait: bool = True) -> ComposedDelivery:
         """Return what the session is told at this moment. It counts as told once it is `received`.
 
-        Prompts are answered one after the other: two at once would be told the same.
+        Prompts and opened files are answered one after the other: two at once would be told the same.
         """
-        if request.moment is not Moment.PROMPT:
+        if request.moment not in (Moment.PROMPT, Moment.FILE_OPENED):
             return self._compose(engine, request, can_wait=can_wait)
         is_alone = self._prompt_lock.acquire(timeout=PROMPT_SECONDS)
         try:
@@ -325,7 +329,8 @@ class HookSession:
             self._outbox.remove(composed)
             memories = engine.memory.get_many(composed.delivery.memories)
             with self._use_lock:
-                self._use.show(composed.delivery, memories.values(), composed.request.text)
+                before = "\n".join((composed.request.text, *composed.request.files))
+                self._use.show(composed.delivery, memories.values(), before)
 
     def not_received(self, told: Sequence[ComposedDelivery]) -> None:
         """Keep what nobody has received for the next event; what cannot wait was never told."""
@@ -351,6 +356,7 @@ class HookSession:
         with self._told_lock:
             if self._told is None:
                 told = engine.delivery.told(self.session)
+                told.waiting = self._waiting
                 for composed in self._outbox.pending:
                     if composed.request.moment is Moment.AFTER_COMPACTION:
                         told.forget()
@@ -365,6 +371,11 @@ def _size_of(path: str) -> int:
         return Path(path).stat().st_size
     except (OSError, ValueError):
         return 0
+
+
+def _opened_by(event: HostEvent) -> tuple[str, ...]:
+    call, _ = (each for _, each in session_events(event))
+    return opened_files(call)
 
 
 def _is_failure(event: HostEvent) -> bool:

@@ -35,6 +35,16 @@ class Usefulness:
             return []
         return [hit for hit in hits if self.probabilities[hit.memory.id] >= ranking.USEFUL_FLOOR]
 
+    def in_files(self, hits: Sequence[m.Hit]) -> list[m.Hit]:
+        """Return the hits to show to an agent that opens one of their files, which says much about its task."""
+        if self.known < ranking.OPENED_KNOWN_FLOOR:
+            return []
+        return [
+            hit
+            for hit in hits
+            if hit.memory.file_paths and self.probabilities[hit.memory.id] >= ranking.OPENED_FLOOR
+        ]
+
 
 class Features(NamedTuple):
     """What decides whether a hit is useful, beside its kind and its source."""
@@ -60,6 +70,13 @@ def judge_hits(request: str, hits: Sequence[m.Hit]) -> Usefulness:
         for place in _good_in_small_store(hits):
             of_hits[place] = max(of_hits[place], ranking.USEFUL_FLOOR)
             known = max(known, ranking.KNOWN_FLOOR)
+        if not (is_general(request) or is_mechanical(request)):
+            # Few memories are about a file of a small store: that it is opened is enough.
+            known = max(known, ranking.OPENED_KNOWN_FLOOR)
+            of_hits = [
+                max(likely, ranking.OPENED_FLOOR) if _may_wait(hit) else likely
+                for hit, likely in zip(hits, of_hits, strict=True)
+            ]
     ids = (hit.memory.id for hit in hits)
     return Usefulness(known, dict(zip(ids, of_hits, strict=True)))
 
@@ -156,6 +173,10 @@ def _good_in_small_store(hits: Sequence[m.Hit]) -> list[int]:
         and not _is_transient(kind_of(hit.memory.kind))
         and (hit.score >= least or _is_covered(hit))
     ]
+
+
+def _may_wait(hit: m.Hit) -> bool:
+    return _matches(hit) and not _is_transient(kind_of(hit.memory.kind))
 
 
 def _advises(kind: Kind) -> bool:

@@ -9,7 +9,7 @@ from recollect.frozen import frozen
 from recollect.llm.protocol import Sidecar
 from recollect.work.agent.triggers import Baseline, baseline, reasons
 from recollect.work.agent.turn import Turn
-from recollect.work.delivery.delivery import DeliveryRequest, Moment
+from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment
 from recollect.work.delivery.told import Told
 from recollect.work.delivery.use import UseWatch
 
@@ -76,7 +76,7 @@ class TopicTracker:
         self.engine.delivery.note_used(self.session, used)
         why = reasons(turn, self._last)
         if not why or not turn.text:
-            return None
+            return self._about_files(turn)
         self._last = baseline(turn)
         self._follow(turn)
         self._told.has_started = True  # an agent in Python asks for what a session is told at its start
@@ -84,9 +84,29 @@ class TopicTracker:
             Moment.PROMPT, _query(turn), files=turn.files, session=self.session or None, host="claude-code"
         )
         delivery = self.engine.delivery.compose(request, self._told, self._sidecar)
+        self._watch(delivery, turn.text)
+        more = self._about_files(turn)
+        if more is None:
+            return Pending(delivery.hits, why, delivery.text)
+        text = "\n".join(filter(None, (delivery.text, more.text)))
+        return Pending((*delivery.hits, *more.hits), (*why, *more.reasons), text)
+
+    def _about_files(self, turn: Turn) -> Pending | None:
+        """Return what the files of the last messages make likely to be useful, if there is anything new."""
+        request = DeliveryRequest(
+            Moment.FILE_OPENED,
+            turn.request,
+            files=turn.files,
+            session=self.session or None,
+            host="claude-code",
+        )
+        delivery = self.engine.delivery.compose(request, self._told)
+        self._watch(delivery, "\n".join((turn.text, *turn.files)))
+        return Pending(delivery.hits, ("opened file",), delivery.text) if delivery.text else None
+
+    def _watch(self, delivery: Delivery, before: str) -> None:
         memories = self.engine.context.store.get_many(delivery.memories)
-        self._use.show(delivery, memories.values(), turn.text)
-        return Pending(delivery.hits, why, delivery.text)
+        self._use.show(delivery, memories.values(), before)
 
     def _follow(self, turn: Turn) -> None:
         """Start a new topic if the request is far from the last one: what was shown may be needed again."""

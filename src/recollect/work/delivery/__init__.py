@@ -11,6 +11,7 @@
 - `project`: the project in five lines, from the stored module map
 - `replay`: what a past session would be told today
 - `told`: `Told`, what a session has been told
+- `waiting`: `Waiting`, what a session is told once it opens a file
 - `use`: `UseWatch`, which of it the agent has used since
 
 It calls `memory.briefing` for rules, budget and rendering, `memory.retrieval` for matches, and the code graph for files.

@@ -1,12 +1,14 @@
 """Decide what an agent is told. `engine.delivery` is a `Composer`, and every interface asks it."""
 
 import logging
+import os
 import re
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import recollect.model as m
@@ -67,11 +69,15 @@ REQUEST = (
 )
 SEARCHED = 40  # memories that a search returns (`ranking.USEFUL` was fitted on as many), of which
 MOST_MATCHES = 5  # are shown at most
+MOST_WAITING = 20  # memories of which it is noted that they may be useful where their files are opened
+MOST_OF_FILES = 2  # of them are shown at once
 MOST_WARNINGS = 3
 MOST_FIXES = 2
 MOST_FINDINGS = 3
 MOST_OPEN_TASKS = 2
 _SESSIONS_READ = 20
+# Moments at which an agent is not told what its own session has learnt: it has read that in the conversation.
+_HEARD = frozenset({Moment.START, Moment.PROMPT, Moment.FILE_OPENED})
 _QUOTED = re.compile("“[^“”]+”")  # the error, in what is learnt from a failure
 _TASKS_READ = 10
 
@@ -132,6 +138,8 @@ class Composer:
             if request.moment is Moment.ON_REQUEST:
                 self._context.refuse_if_off()
             return Delivery("", 0, ())
+        if request.moment is Moment.FILE_OPENED and not told.waiting.about(self._inside(request)).matches:
+            return Delivery("", 0, ())  # as for most files: many are opened, so this is quick
         refresh_changed(self._context)
         if request.moment is Moment.AFTER_COMPACTION:
             told.forget()
@@ -140,11 +148,15 @@ class Composer:
         format = briefing_format(request.host)
         plan = _plan_for(request.moment, starting)
         budget = self._budget(request, plan)
-        material = self.material(request, starting=starting, sidecar=sidecar)
+        if plan.of_files:
+            material = self._about_files(request, told)
+        else:
+            material = self.material(request, starting=starting, sidecar=sidecar)
+            told.waiting.add(material)
         content, forbidding = self._content(request, plan, material)
         repeated = {memory.id for memory in forbidding}  # why the user is asked is said each time
         known = (before if starting else told.keys) - repeated
-        if request.moment in (Moment.START, Moment.PROMPT) and not (request.preview or told.has_forgotten):
+        if request.moment in _HEARD and not (request.preview or told.has_forgotten):
             known |= _said_in(request.session, content)
         if request.moment is Moment.ON_REQUEST:
             known = frozenset()
@@ -229,7 +241,7 @@ class Composer:
                 told.forget()
             if record.moment not in (Moment.ON_REQUEST, Moment.TURN_END):
                 told.add(item.key for item in record.items)
-                told.has_started |= record.moment != Moment.BEFORE_TOOL
+                told.has_started |= record.moment not in (Moment.BEFORE_TOOL, Moment.FILE_OPENED)
         return told
 
     def of_session(self, session: str) -> tuple[m.DeliveryRecord, ...]:
@@ -335,25 +347,39 @@ class Composer:
         fired = (
             fired_warnings(store, view, "\n".join((text, *request.files))) if plan.triggers and text else []
         )
-        matches: list[m.Hit] = []
-        notes: tuple[str, ...] = ()
-        probabilities: dict[str, float] = {}
-        if plan.matches and text:
-            matches, notes, probabilities = self._matches(request, role, text, sidecar)
+        found = self._matches(request, role, text, sidecar) if plan.matches and text else Material()
         known_errors = self._known_errors(request) if plan.fixes else []
         bridge = plan.matches and role.bridge
-        shown = (*always, *(hit.memory for hit in (*fired[:MOST_WARNINGS], *matches, *known_errors)))
-        return Material(
+        hits = (*fired[:MOST_WARNINGS], *found.matches, *found.waiting, *known_errors)
+        return replace(
+            found,
             always=always,
             fired=tuple(fired),
-            matches=tuple(matches),
             known_errors=tuple(known_errors),
             findings=self._findings(request, view) if bridge else (),
-            conflicts=conflicts_of(store, view, shown),
+            conflicts=conflicts_of(store, view, (*always, *(hit.memory for hit in hits))),
             stale=frozenset(refresh_changed(self._context)),
-            notes=notes,
-            probabilities=probabilities,
         )
+
+    def _about_files(self, request: DeliveryRequest, told: Told) -> Material:
+        """Return what waits for the files of the request, as it is now. Nothing is searched."""
+        material = told.waiting.about(self._inside(request))
+        new = [hit for hit in material.matches if hit.memory.id not in told.keys][:MOST_OF_FILES]
+        current = self._parts.memory.get_many(hit.memory.id for hit in new)
+        return replace(
+            material,
+            matches=tuple(
+                replace(hit, memory=current[hit.memory.id])
+                for hit in new
+                if hit.memory.id in current and current[hit.memory.id].state is m.State.ACTIVE
+            ),
+            stale=material.stale | frozenset(refresh_changed(self._context)),
+        )
+
+    def _inside(self, request: DeliveryRequest) -> frozenset[str]:
+        """Return the files of the request as memories name them: relative to the project's folder."""
+        root = self._context.root
+        return frozenset(_relative(path, root) for path in request.files) if root else frozenset()
 
     def _content(
         self, request: DeliveryRequest, plan: MomentPlan, material: Material
@@ -397,8 +423,8 @@ class Composer:
 
     def _matches(
         self, request: DeliveryRequest, role: Role, text: str, sidecar: "Sidecar | None"
-    ) -> tuple[list[m.Hit], tuple[str, ...], dict[str, float]]:
-        """Return the memories that are likely to be useful, notes about the search, and their probabilities."""
+    ) -> Material:
+        """Return the memories that are likely to be useful now, and those that are if their files are opened."""
         from recollect.memory.briefing.diversity import diverse, vectors_of
 
         answer = self._parts.retrieval.search(
@@ -421,7 +447,13 @@ class Composer:
         vectors = vectors_of(self._store, self._context.embedder.model, hits)
         values = [usefulness.probabilities[hit.memory.id] for hit in hits]
         chosen = diverse(hits, values, vectors, MOST_MATCHES)
-        return chosen, answer.notes, dict(usefulness.probabilities)
+        waiting = usefulness.in_files(answer.results)  # also the chosen ones, which may not fit
+        return Material(
+            matches=tuple(chosen),
+            waiting=tuple(replace(hit, why={}) for hit in waiting[:MOST_WAITING]),
+            notes=answer.notes,
+            probabilities=dict(usefulness.probabilities),
+        )
 
     def _verified(
         self,
@@ -533,6 +565,14 @@ class Composer:
 def _is_starting(request: DeliveryRequest, told: Told) -> bool:
     """Whether this is the first prompt of a session whose start nobody heard: it is told now what it missed."""
     return request.moment is Moment.PROMPT and not told.has_started and bool(request.session)
+
+
+def _relative(path: str, root: Path) -> str:
+    """Return a path as memories have it. A host may name the project's folder by a link."""
+    named = Path(os.path.normpath(path))
+    if named.is_absolute() and not named.is_relative_to(root):
+        named = named.resolve()
+    return (named.relative_to(root) if named.is_relative_to(root) else named).as_posix()
 
 
 def _plan_for(moment: Moment, starting: bool) -> MomentPlan:

@@ -15,6 +15,7 @@ class Moment(StrEnum):
     START = "start"  # of a session
     PROMPT = "prompt"
     BEFORE_TOOL = "before_tool"
+    FILE_OPENED = "file_opened"  # the agent has read or changed files
     AFTER_FAILURE = "after_failure"
     AFTER_COMPACTION = "after_compaction"  # the agent no longer sees what it was told
     ON_REQUEST = "on_request"
@@ -29,7 +30,7 @@ class DeliveryRequest:
     text: str = ""  # the prompt, the task, the tool's words, or the error
     command: str = ""  # that failed
     tool: str = ""  # that is about to run
-    files: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()  # open, named in the task, or just read or changed
     session: str | None = None
     host: str = "gemini"  # decides the format; Markdown for everyone else
     role: str | None = None
@@ -42,7 +43,7 @@ class DeliveryRequest:
     @property
     def needs_model(self) -> bool:
         """Whether the search for what is said is better with an embedding model."""
-        return bool(self.text) and self.moment not in (Moment.START, Moment.BEFORE_TOOL)
+        return bool(self.text) and self.moment not in (Moment.START, Moment.BEFORE_TOOL, Moment.FILE_OPENED)
 
 
 @frozen

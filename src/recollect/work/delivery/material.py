@@ -13,6 +13,9 @@ class Material:
     always: tuple[m.Memory, ...] = ()  # rules
     fired: tuple[m.Hit, ...] = ()  # memories with a trigger in the text, the user's first
     matches: tuple[m.Hit, ...] = ()  # memories that are likely to be useful, best first
+    waiting: tuple[
+        m.Hit, ...
+    ] = ()  # memories that are likely to be useful to an agent that opens their files
     known_errors: tuple[m.Hit, ...] = ()  # memories about such a failure
     findings: tuple[m.Finding, ...] = ()  # of other running sessions, newest first
     conflicts: tuple[tuple[m.Link, m.Memory, m.Memory], ...] = ()  # open ones of all these memories

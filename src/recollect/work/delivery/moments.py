@@ -13,6 +13,7 @@ class MomentPlan:
     rules: bool = False  # the user's rules
     project: bool = False  # the project in five lines
     matches: bool = False  # memories, files and findings for the text
+    of_files: bool = False  # memories about the files that were opened, which fit the last prompts
     triggers: bool = False  # memories of which the text contains a trigger
     fixes: bool = False
     sessions: int = 0  # summaries, of the last sessions that did something
@@ -25,6 +26,7 @@ PLANS = {
     ),
     Moment.PROMPT: MomentPlan(Allocation(700, files=170, bridge=160, task=560), matches=True, triggers=True),
     Moment.BEFORE_TOOL: MomentPlan(Allocation(300, task=280), triggers=True),
+    Moment.FILE_OPENED: MomentPlan(Allocation(250, task=230), of_files=True),
     Moment.AFTER_FAILURE: MomentPlan(Allocation(300, fixes=140, task=280), fixes=True),
     Moment.AFTER_COMPACTION: MomentPlan(
         Allocation(1800, always=420, map=310, files=170, bridge=160, task=900, summaries=300),

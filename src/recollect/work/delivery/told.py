@@ -1,15 +1,18 @@
-"""What a session has been told, so that nothing is said twice."""
+"""What a session has been told, so that nothing is said twice, and what waits until it opens a file."""
 
 import threading
 from collections.abc import Iterable
 
+from recollect.work.delivery.waiting import Waiting
+
 
 class Told:
-    """The keys of what a session has been told. Thread-safe."""
+    """The keys of what a session has been told, and what it may be told about files. Thread-safe."""
 
     def __init__(self, keys: Iterable[str] = (), *, has_started: bool = False) -> None:
         self.has_started = has_started  # whether it was told what a session is told at its start
         self.has_forgotten = False  # whether the agent no longer sees the whole conversation
+        self.waiting = Waiting()
         self._keys = set(keys)
         self._lock = threading.Lock()
 

@@ -19,44 +19,40 @@ class UseWatch:
     """Watches one conversation for what it was told. Call it from one thread at a time."""
 
     def __init__(self) -> None:
-        self._memories: deque[m.Memory] = deque(maxlen=_MAX_WATCHED)
-        self._files: deque[str] = deque(maxlen=_MAX_WATCHED)
-        self._before = ""  # the conversation when they were shown
+        # each with the conversation when it was shown
+        self._memories: deque[tuple[m.Memory, str]] = deque(maxlen=_MAX_WATCHED)
+        self._files: deque[tuple[str, str]] = deque(maxlen=_MAX_WATCHED)
 
     def show(self, delivery: Delivery, memories: Iterable[m.Memory], before: str) -> None:
         """Note what was shown, after the text `before`."""
-        self._memories.extend(memories)
-        self._files.extend(item.key[len(FILE) :] for item in delivery.shown if item.key.startswith(FILE))
-        self._before = before
+        self._memories.extend((memory, before) for memory in memories)
+        self._files.extend(
+            (item.key[len(FILE) :], before) for item in delivery.shown if item.key.startswith(FILE)
+        )
 
     def used(self, answered: str) -> list[str]:
         """Return the keys of what `answered` uses, each once."""
         if not answered or not (self._memories or self._files):
             return []
-        memories = used_memories(self._memories, answered, self._before)
-        files = [path for path in self._files if path in answered and path not in self._before]
+        text, words = answered.lower(), set(distinctive_words(answered))
+        memories = [memory.id for memory, before in self._memories if _is_used(memory, text, words, before)]
+        files = [path for path, before in self._files if path in answered and path not in before]
         self._memories = deque(
-            (memory for memory in self._memories if memory.id not in memories), maxlen=_MAX_WATCHED
+            (pair for pair in self._memories if pair[0].id not in memories), maxlen=_MAX_WATCHED
         )
-        self._files = deque((path for path in self._files if path not in files), maxlen=_MAX_WATCHED)
+        self._files = deque((pair for pair in self._files if pair[0] not in files), maxlen=_MAX_WATCHED)
         return [*memories, *(f"{FILE}{path}" for path in files)]
 
 
-def used_memories(memories: Iterable[m.Memory], after: str, before: str = "") -> list[str]:
-    """Return the ids of the memories that `after` uses: it has their id, their file or their distinctive words.
+def _is_used(memory: m.Memory, text: str, words: set[str], before: str) -> bool:
+    """Return whether `text` has the memory's id, its file or its distinctive words.
 
-    Words that were in `before`, the text that preceded the memories, prove nothing.
+    What was in `before`, the text that preceded the memory, proves nothing.
     """
-    text = after.lower()
-    words = set(distinctive_words(after))
-    words_before = set(distinctive_words(before))
-    return [memory.id for memory in memories if _is_used(memory, text, words, words_before, before.lower())]
-
-
-def _is_used(memory: m.Memory, text: str, words: set[str], words_before: set[str], before: str) -> bool:
     if memory.id in text or re.search(rf"\b{memory.id[-SHOWN_ID:]}\b", text):
         return True
-    if any(path.lower() in text and path.lower() not in before for path in memory.file_paths if "." in path):
+    known = before.lower()
+    if any(path.lower() in text and path.lower() not in known for path in memory.file_paths if "." in path):
         return True
-    distinctive = set(distinctive_words(memory.content)) - words_before
+    distinctive = set(distinctive_words(memory.content)) - set(distinctive_words(before))
     return len(distinctive) >= MIN_WORDS and len(distinctive & words) >= USED_WORDS * len(distinctive)

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from recollect.model import FileOperation, FileTouch, ToolExecution
@@ -265,6 +266,16 @@ def _files(call: Event, line: str | None) -> Iterator[tuple[str, FileOperation, 
             yield path, operation, _range(call.input)
     elif line is not None:
         yield from dict.fromkeys(_named_by(line))
+
+
+def opened_files(call: Event) -> tuple[str, ...]:
+    """Return the files that a call reads or changes, as it names them, in the folder where it ran."""
+    opened = (
+        path
+        for path, operation, _ in _files(call, command_of(call))
+        if operation in (FileOperation.READ, FileOperation.WRITE, FileOperation.EDIT)
+    )
+    return tuple(dict.fromkeys(str(Path(call.cwd or "", path)) for path in opened))
 
 
 def _range(given: Mapping[str, Any]) -> tuple[int, int] | None:
