@@ -761,3 +761,36 @@ def test_a_description_says_something_of_the_whole_module(doc, description):
     files = SHOP | {"src/shop/auth/__init__.py": f'"""{doc}"""'}
 
     assert modules(files)["auth"].description == description
+
+
+def test_scripts_that_build_are_no_modules():
+    files = package("build.gradle.kts", "shop/build.gradle.kts", "shop/src/main/kotlin/Till.kt")
+
+    assert [path for found in modules(files).values() for path in found.core_files] == [
+        "shop/src/main/kotlin/Till.kt"
+    ]
+
+
+def test_the_summary_of_a_gem_describes_it():
+    spec = "Gem::Specification.new { |s| s.summary = %q{Sells things to customers} }"
+    files = {"shop.gemspec": spec, **package("lib/shop.rb")}
+
+    assert modules(files)["shop"].description == "Sells things to customers"
+
+
+@pytest.mark.parametrize(
+    "doc",
+    [
+        "Stop paying, and return goods!",
+        "This is where shop comes into play.",
+        "In order to sell, shop has a till.",
+    ],
+)
+def test_a_call_or_a_remark_does_not_describe_a_project(doc):
+    files = {
+        "go.mod": "module example.org/shop\n",
+        "README.md": f"# Shop\n\n{doc}\n",
+        **package("a.go", "b.go"),
+    }
+
+    assert next(iter(modules(files).values())).description == "a, b"

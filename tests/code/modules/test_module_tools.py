@@ -1435,3 +1435,23 @@ def test_a_workflow_named_for_its_build_tool_comes_before_a_travis_file_that_was
     }
 
     assert commands(files)["test"] == "./gradlew clean build test"
+
+
+@pytest.mark.parametrize("first, build", [("all", "make"), ("test", None)])
+def test_make_builds_if_its_first_target_does(first, build):
+    files = {"Makefile": f".PHONY: test\nCC := cc\n{first}: shop.h\n\t./shop\n", "shop.c": ""}
+
+    found = find_tools(scan_input(files))
+
+    assert (found[0].commands.get("build") if found else None) == build
+
+
+def test_a_gem_below_a_gemfile_is_tested_by_bundler():
+    files = {
+        "Gemfile": "",
+        "shop/shop.gemspec": "Gem::Specification.new { |s| s.summary = %q{Sells things to customers} }",
+        "shop/lib/shop.rb": "",
+        "shop/spec/shop_spec.rb": "",
+    }
+
+    assert commands(files, "shop")["test"] == "cd shop && bundle exec rspec"

@@ -169,12 +169,12 @@ _UNENDED = re.compile(  # a line that ends a sentence without saying so
     r"(?<=[a-z])\n[ \t]*(?=(?:Whenever|When|If|This|These|It|The|You|Also|See|By default)\b)"
 )
 _SLOGAN = re.compile(  # which sells rather than describes
-    r"^(?:the )?(?:fun|best|easiest|simplest|fastest|coolest|missing|ultimate|complete solution)\b"
+    r"^your\b|^(?:the )?(?:fun|best|easiest|simplest|fastest|coolest|missing|ultimate|complete solution)\b"
     r"|\b(?:fun,|awesome|delightful|for humans|that you(?:'ll| will) love)|made (?:easy|simple)\b|\bis the (?:most|best|fastest|easiest)\b",
     re.I,
 )
 _REMARK = re.compile(
-    r"[\"'“‘]|available (?:on|in|from|at|via|as)\b|(?:tested|used|called|included) (?:by|in|from)\b|building\b|this (?:guide|document|page|readme|tutorial|article|section)\b"
+    r"[\"'“‘]|available (?:on|in|from|at|via|as)\b|(?:tested|used|called|included) (?:by|in|from)\b|building\b|this (?:guide|document|page|readme|tutorial|article|section|is (?:where|why|how|when))\b"
     r"|(?:the|our) (?:focus|goals?|aims?|purpose|idea|motivation|philosophy|vision) |(?:warning|caution|caveat|basically|actually|also|however|we|i|here|because|note|todo|fixme|xxx|hack|deprecated|beta|internal)\b\W",
     re.I,
 )
@@ -255,7 +255,7 @@ _DEFINES = re.compile(  # "Shop is …", "This library lets …", "A till for �
     re.I,
 )
 _NOT_WHAT = re.compile(
-    r"(?:starting|as of|since|from|after|before|until|today|currently|there|these|those|it|they|each|with)\b",
+    r"(?:starting|in order to|as of|since|from|after|before|until|today|currently|there|these|those|it|they|each|with)\b",
     re.I,
 )
 
@@ -275,7 +275,8 @@ def readme_entry(text: str, name: str) -> str:
 def says_what_it_is(sentence: str) -> bool:
     """Return whether a sentence may describe a module: it tells the reader to do nothing, and is no remark."""
     return not (
-        _INSTRUCTION.match(sentence)
+        sentence.endswith("!")
+        or _INSTRUCTION.match(sentence)
         or _UNREADY.search(sentence)
         or _ELSEWHERE.search(sentence)
         or _ADDRESS.search(sentence)

@@ -86,7 +86,11 @@ class _Scan:
         self._readme = "\n\n".join(map(project.text, readmes))
 
     def map(self, runs: Sequence[CommandRun]) -> ModuleMap:
-        code = [path for path, (kind, _) in self._kinds.items() if kind is FileRole.CODE]
+        code = [
+            path
+            for path, (kind, _) in self._kinds.items()
+            if kind is FileRole.CODE and not path.endswith(_BUILD_FILES)
+        ]
         by_package: dict[str, list[str]] = defaultdict(list)
         for path in code:
             by_package[package_of(path, self._packages)].append(path)
@@ -181,7 +185,7 @@ class _Scan:
 
     def _contents(self, group: Group) -> str:
         """Return the names of its files, or of what is defined in its only one."""
-        files = [path for path in self._ranked(group.files) if not path.endswith(_BUILD_FILES)]
+        files = self._ranked(group.files)
         stems = [PurePosixPath(path).stem.removesuffix(".d") for path in files]
         names = list(dict.fromkeys(each for each in stems if each not in _GENERIC_STEMS))
         if len(names) < 2:

@@ -2,7 +2,7 @@
 
 import re
 
-from recollect.code.modules.commands import ci_text, first_in_ci
+from recollect.code.modules.commands import ci_text, first_in_ci, task_files
 from recollect.code.modules.ecosystems.package_info import (
     SET_UP,
     PackageInfo,
@@ -256,7 +256,9 @@ def read_c(project: ScanInput, folder: str) -> PackageInfo:
         defaults = {"build": f"{first} && make", "test": "make check"}
     else:
         tool, manifest = "make", project.text(join(folder, "Makefile"))
-        defaults = {"build": "make"}
+        first = re.search(r"(?m)^([A-Za-z0-9][\w./-]*+)[^:=\n]*+:(?!=)", manifest)
+        tests_first = first and first[1] in ("test", "check") and "test" in task_files(project, folder)
+        defaults = {} if tests_first else {"build": "make"}
     framework = next(
         (
             name

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 
 from recollect.code.modules.commands import task_names, tasks_by_slot
 from recollect.code.modules.ecosystems.package_info import (
@@ -16,11 +17,19 @@ from recollect.code.modules.ecosystems.package_info import (
 )
 from recollect.code.modules.module_map import TestFramework
 from recollect.code.modules.scan_input import ScanInput
-from recollect.code.paths import join
+from recollect.code.paths import folder_of, join
 
 _CONTINUED = re.compile(
     r"""['"]\s{0,20}\\\n\s{0,200}['"]"""
 )  # a string of Ruby that goes on in the next line
+
+
+def _above(folder: str, name: str) -> Iterator[str]:
+    """Yield the paths that a file has in the folder and in those around it, where Bundler looks for it."""
+    yield join(folder, name)
+    while folder:
+        folder = folder_of(folder)
+        yield join(folder, name)
 
 
 def read_ruby(project: ScanInput, folder: str) -> PackageInfo:
@@ -28,7 +37,7 @@ def read_ruby(project: ScanInput, folder: str) -> PackageInfo:
     gemspec = first_name(names, r".+\.gemspec")
     rakefile = project.text(join(folder, "Rakefile"))
     gems = project.text(join(folder, "Gemfile")) + project.text(join(folder, gemspec))
-    run = "bundle exec " if "Gemfile" in names else ""
+    run = "bundle exec " if any(name in project for name in _above(folder, "Gemfile")) else ""
     start = f"{folder}/" if folder else ""
     has_specs = any(path.startswith(start) and path.endswith("_spec.rb") for path in project.sizes)
     is_rspec = ".rspec" in names or (has_specs and not ("minitest" in gems and "rspec" not in gems))
@@ -57,7 +66,7 @@ def read_ruby(project: ScanInput, folder: str) -> PackageInfo:
     if gemspec:
         defaults["build"] = f"gem build {gemspec}"
     specified = _CONTINUED.sub("", project.text(join(folder, gemspec)))
-    summary = re.search(r"""\.summary\s*=\s*['"](.+?)['"]""", specified)
+    summary = re.search(r"""\.summary\s*=\s*(?:['"]|%[qQ]?[{(\[])(.+?)['"})\]]""", specified)
     command = named["test"].line if "test" in named else defaults.get("test", "")
     test = TestFramework(framework, join(folder, config) if config else "", command)
     return PackageInfo(
