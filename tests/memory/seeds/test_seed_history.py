@@ -63,6 +63,13 @@ def test_a_document_that_follows_the_code_is_told_earlier_than_code(repository):
     ]
 
 
+def test_files_that_only_a_new_version_changes_are_not_told(repository):
+    for number in range(8):
+        repository(f"Bump version: 1.{number} → 1.{number + 1}", "src/__init__.py", "setup.cfg")
+
+    assert told(repository) == []
+
+
 def test_a_file_that_always_changes_is_not_told(repository):
     for number in range(8):
         repository(f"change {number}", "src/order.py", "src/main.py")

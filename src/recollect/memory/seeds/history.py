@@ -58,6 +58,9 @@ _NO_REASON = re.compile(
     re.I,
 )
 _NO_CHANGE = re.compile(r"merge |bump|update|upgrade|release|version", re.I)  # subjects that name no idea
+_RELEASE = re.compile(  # which changes files for the version alone
+    r"(?:bump|release|prepare|version)\b(?!.*\bdependenc)|v?\d+\.\d+", re.I
+)
 _TEXTS = ("", ".md", ".rst", ".txt", ".yml", ".yaml", ".toml", ".cfg", ".ini", ".json", ".html", ".css")
 
 
@@ -106,7 +109,7 @@ def _together(commits: Iterable[Commit], there: Collection[str]) -> Iterator[See
         total += 1
         newest = max(newest, commit.at)
         files = sorted(path for path in commit.files if not _DULL.search(path) and not _TEST.search(path))
-        if len(commit.files) <= _MOST_FILES:
+        if len(commit.files) <= _MOST_FILES and not _RELEASE.match(commit.subject):
             alone.update(files)
             pairs_here = list(combinations(files, 2))
             both.update(pairs_here)
