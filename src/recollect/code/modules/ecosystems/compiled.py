@@ -256,8 +256,8 @@ def read_c(project: ScanInput, folder: str) -> PackageInfo:
         defaults = {"build": f"{first} && make", "test": "make check"}
     else:
         tool, manifest = "make", project.text(join(folder, "Makefile"))
-        first = re.search(r"(?m)^([A-Za-z0-9][\w./-]*+)[^:=\n]*+:(?!=)", manifest)
-        tests_first = first and first[1] in ("test", "check") and "test" in task_files(project, folder)
+        target = re.search(r"(?m)^([A-Za-z0-9][\w./-]*+)[^:=\n]*+:(?!=)", manifest)
+        tests_first = target and target[1] in ("test", "check") and "test" in task_files(project, folder)
         defaults = {} if tests_first else {"build": "make"}
     framework = next(
         (
