@@ -54,6 +54,19 @@ def test_no_file_is_shown_for_a_text_about_no_file(graph, root):
     assert shown(graph, root, "") == ()
 
 
+def test_no_file_is_shown_for_words_that_any_request_may_have(root, tmp_path):
+    (root / "shop/checks.py").write_text('"""Add a test, run the test again, and fix what fails."""\n')
+    code = Codebase(root, tmp_path / "code.db", None)
+    graph = code.graph
+
+    vague = shown(graph, root, "ok do it, add a test and run it again")
+    named = shown(graph, root, "ok, add a test to shop/checks.py and run it again")
+
+    code.close()
+    assert vague == ()
+    assert named[0].path == "shop/checks.py"
+
+
 def test_a_file_that_is_named_is_shown(graph, root):
     assert shown(graph, root, "shop/utils.py is ugly")[0].path == "shop/utils.py"
 

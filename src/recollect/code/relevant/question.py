@@ -11,6 +11,16 @@ from recollect.code.terms import count_terms
 
 POSTING = np.dtype([("term", "<u4"), ("count", "<u2")])
 
+# Words of requests for any file: "ok, add a test", "run it again", "why does the test fail?"
+_VAGUE = frozenset(
+    count_terms(
+        "actually add after again also another before better but can change changes check clean code commit continue create do"
+        " docs done ensure error errors everything explain fail failing fails failed file files first fix fixed further go good"
+        " great help implement improve instead keep last let look make maybe more need new next no now ok okay one please"
+        " previous pull push refactor remove rename rest revert review run same should show simplify start still suite sure test"
+        " tests then thing things too try undo update use want work works write wrong yes"
+    )
+)
 _IGNORED = re.compile(
     r"<!--(?:(?!<!--).)*?-->|\b\w{1,20}://\S+|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b", re.S
 )  # the text of issue templates, links, and hashes of commits
@@ -50,6 +60,11 @@ def question_terms(question: str) -> dict[int, float]:
         term: (1 - TITLE_SHARE) * weight + TITLE_SHARE * title.get(term, 0.0)
         for term, weight in whole.items()
     }
+
+
+def is_vague(question: Mapping[int, float]) -> bool:
+    """Return whether each term is a word of requests for any file, so that none can be told from the others."""
+    return question.keys() <= _VAGUE
 
 
 def shared_weight(question: Mapping[int, float], terms: bytes) -> float:

@@ -16,7 +16,7 @@ from recollect.code.relevant.index import Field, Index, Scores, Texts, top_score
 from recollect.code.relevant.mentions import Mention
 from recollect.code.relevant.passages import Passage, split_passages
 from recollect.code.relevant.past_work import PastWorkIndex
-from recollect.code.relevant.question import weigh_question, without_colours
+from recollect.code.relevant.question import is_vague, weigh_question, without_colours
 from recollect.code.relevant.ranking import PastWork, Ranking
 from recollect.code.terms import terms_of
 from recollect.frozen import frozen
@@ -108,7 +108,7 @@ def _probability(
     alike: PastWorkIndex | None,
 ) -> float:
     best = top_scores(scores, 1)
-    if not best:
+    if not best or (is_vague(asked) and not mentions):
         return 0.0
     return round(probability(ranking.evidence(text, asked, mentions, best[0], alike)), 3)
 
