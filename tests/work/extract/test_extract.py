@@ -270,6 +270,42 @@ def test_a_fix_names_the_files_and_the_cause_that_was_told():
     assert made.file_paths == ("src/cart.ts",)
 
 
+def test_a_fix_is_told_with_the_reason_that_the_agent_gives_once_it_works():
+    transcript = Transcript().user("run the tests")
+    transcript.run("mvn test", "AssertionError: expected 1 but was 0", failed=True).edit("src/JobTest.java")
+    transcript.run("mvn test", "Tests run: 1, Failures: 0").agent_says(
+        "The job is green now. The clock of the tests stands still, so tests must take the time from the `clock` bean."
+    )
+
+    (made,) = extract(transcript.events, NOW)
+
+    assert "tests must take the time from the `clock` bean. It passed after a change in" in made.content
+    assert made.importance >= 0.7
+
+
+def test_a_report_that_it_works_is_no_reason():
+    transcript = Transcript().user("run the tests")
+    transcript.run("mvn test", "AssertionError: expected 1 but was 0", failed=True).edit("src/JobTest.java")
+    transcript.run("mvn test", "Tests run: 1, Failures: 0").agent_says(
+        "The job passes and the report is written."
+    )
+
+    (made,) = extract(transcript.events, NOW)
+
+    assert made.content.endswith("expected 1 but was 0”. It passed after a change in `src/JobTest.java`.")
+
+
+def test_the_same_target_with_another_before_it_is_the_same_command():
+    transcript = (
+        Transcript().user("build it").run("idf.py build", "fatal error: i2c.h: No such file", failed=True)
+    )
+    transcript.run(". ~/esp/export.sh >/dev/null && idf.py fullclean build", "Project build complete")
+
+    (content,) = learnt(transcript)
+
+    assert content.endswith("What worked: `. ~/esp/export.sh && idf.py fullclean build`.")
+
+
 def test_another_form_of_the_command_can_be_the_fix():
     transcript = Transcript().user("push it").run("git push", "fatal: no upstream branch", failed=True)
     transcript.run("git push --set-upstream origin topic")

@@ -305,3 +305,43 @@ def test_a_correction_with_a_reminder_is_still_a_correction():
     [finding] = extract(events, datetime(2026, 7, 1, tzinfo=UTC))
 
     assert finding.source is Source.USER_CORRECTED
+
+
+@pytest.mark.parametrize(
+    ("message", "rule"),
+    [
+        (
+            "Only sync on a cable unless they press Now. mobile data is expensive",
+            "Only sync on a cable unless they press Now.",
+        ),
+        ("no new state library, Zustand it is and stays", "No new state library, Zustand it is and stays."),
+        (
+            "Prices have to be rounded up, customers complained about half cents.",
+            "Prices have to be rounded up, customers complained about half cents.",
+        ),
+        (
+            "Photos have to be called <id>_<side>.jpg by the way, the scanner does that",
+            "Photos have to be called <id>_<side>.jpg by the way, the scanner does that.",
+        ),
+        (
+            "Mention Ida in the PR, she has to see every change of the forms",
+            "Mention Ida in the PR, she has to see every change of the forms.",
+        ),
+    ],
+)
+def test_a_correction_with_its_reason_is_a_rule(message, rule):
+    assert rules(message)[:1] == [rule]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Make the header blue, it has to match all the other pages",
+        "The button should be on the left, then we are done",
+        "Friday it is",
+        "only change the header, leave the rest",
+        "The build is red by the way, can you have a look?",
+    ],
+)
+def test_an_order_for_the_work_at_hand_is_no_rule(message):
+    assert rules(message) == []

@@ -56,9 +56,9 @@ def test_the_summary_of_a_compaction_is_what_the_agent_wrote(tell):
 REFUSED = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\n"
 
 
-def _refused(result, said="use pnpm, not npm"):
+def _refused(result, said="use pnpm, not npm", **marks):
     answer = {"type": "tool_result", "tool_use_id": "t1", "content": REFUSED + said, "is_error": True}
-    return claude("user", [answer], "u2", toolUseResult=result)
+    return claude("user", [answer], "u2", toolUseResult=result, **marks)
 
 
 def test_what_the_user_says_when_they_refuse_a_call_is_theirs(tell):
@@ -66,6 +66,17 @@ def test_what_the_user_says_when_they_refuse_a_call_is_theirs(tell):
 
     assert told.said("user") == ["use pnpm, not npm"]
     assert [event.is_answer for event in told.events] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "note", ["", "\n\nNote: The user's next message may contain a correction or preference."]
+)
+def test_the_words_of_a_refusal_are_found_where_newer_versions_put_them(note, tell):
+    result = f"Error: {REFUSED}use pnpm, not npm{note}"
+
+    told = tell(Lines([_refused(result, f"use pnpm, not npm{note}", toolDenialKind="user-rejected")]))
+
+    assert told.said("user") == ["use pnpm, not npm"]
 
 
 def test_a_tool_cannot_speak_as_a_user_who_refuses(tell):

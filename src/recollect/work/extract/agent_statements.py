@@ -36,6 +36,12 @@ _LASTING = re.compile(
         | \bknown\s+(?:\w+\s+){0,2}(?:bug|issue|limitation|conflict)\b""",
     re.VERBOSE | re.IGNORECASE,
 )
+# Says why, or what has to be: more than that something passes now.
+_EXPLAINS = re.compile(
+    r"""\b(?:because|must|has\s+to|have\s+to|needs?\s+(?:to|an?|the)|requires?|cannot|can't|doesn't|does\s+not|do\s+not|don't|isn't|aren't|is\s+not|are\s+not|only
+        |has\s+no|have\s+no|lacks?|expects?|instead\s+of|without|otherwise|unless|never|always|ignores?|outside|so\s+that)\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
 _NOTHING_NAMED = re.compile(
     r"^(?:however,?\s+|but\s+|and\s+|you're\s+right\W+)?(?:it|they|that|these|those|this\s+is(?!.*\s[—–-]\s))\b",
     re.IGNORECASE,
@@ -62,6 +68,20 @@ def cause_in(text: str) -> str:
         for sentence in facts:
             if pattern.search(sentence):
                 return sentence
+    return ""
+
+
+def explanation_in(text: str) -> str:
+    """Return the sentence in which an agent says why a fix works, or what has to be done; "" if it only reports that it does."""
+    for sentence in sentences(prose(text[:_MAX_READ])):
+        is_clear = _is_fact(sentence) and not _NOTHING_NAMED.match(sentence)
+        if (
+            is_clear
+            and len(sentence.split()) >= 6
+            and len(sentence) <= _MAX_CAUSE
+            and _EXPLAINS.search(sentence)
+        ):
+            return sentence
     return ""
 
 

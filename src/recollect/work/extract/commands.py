@@ -105,6 +105,8 @@ def is_same_command(failed: Command, passed: Command) -> bool:
     arguments = failed.text.split()[1:]
     if len(arguments) > 1 and passed.text.split()[-len(arguments) :] == arguments:  # by another program
         return True
+    if len(arguments) and _has_more_targets(failed, passed):
+        return True
     if _plain(failed.heads[-1]) not in map(_plain, passed.heads):
         return False
     if failed.paths and passed.paths:
@@ -112,6 +114,12 @@ def is_same_command(failed: Command, passed: Command) -> bool:
     if failed.words and passed.words:
         return 2 * len(failed.words & passed.words) >= len(failed.words | passed.words)
     return not failed.words or bool(_CHECKS.search(failed.heads[-1]))
+
+
+def _has_more_targets(failed: Command, passed: Command) -> bool:
+    """Return whether the last part of `passed` ends like `failed` and does more before it: `make clean all`, `make all`."""
+    before, after = (command.text.rpartition(" && ")[2].split() for command in (failed, passed))
+    return len(before) > 1 and after[:1] == before[:1] and after[-len(before) + 1 :] == before[1:]
 
 
 def checks_something_else(failed: Command, passed: Command) -> bool:

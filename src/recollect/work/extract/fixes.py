@@ -7,10 +7,11 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from recollect.frozen import frozen
 from recollect.model import Source
 from recollect.text.redact import redact
 from recollect.text.sentences import clip, statement
-from recollect.work.extract.agent_statements import cause_in
+from recollect.work.extract.agent_statements import cause_in, explanation_in
 from recollect.work.extract.commands import Command, checks_something_else, is_same_command, parse
 from recollect.work.extract.objections import Deed, deed_of, forbids, objects_to_last
 from recollect.work.extract.observation import RESOLVED_ERROR, Observation, relative, relative_in
@@ -69,6 +70,17 @@ class _Failure:
         return bool(self.changed or self.commands)
 
 
+@frozen
+class _Fix:
+    """A failure, and the command that passed after it."""
+
+    failure: _Failure
+    passed: Command
+    last: int
+    cwd: str
+    passed_since: bool
+
+
 class ErrorFixes:
     """Remembers failed commands until they pass."""
 
@@ -77,6 +89,7 @@ class ErrorFixes:
         self._open: deque[_Failure] = deque(maxlen=_MAX_OPEN)
         self._made: deque[tuple[Observation, Deed]] = deque(maxlen=_MAX_MADE)
         self._since_user = 0  # fixes made since the user's last message
+        self._unexplained: _Fix | None = None  # the last one, until the agent says something
 
     def read(self, event: Event) -> Iterator[Observation]:
         if event.is_call:
@@ -91,6 +104,8 @@ class ErrorFixes:
             yield from self._objected(event.text)
         elif event.author == ASSISTANT:
             self._explained(event.text)
+            if event.is_message and not event.injected:
+                yield from self._explained_after(event.text)
 
     def _answered(self, call: Event, answer: Event) -> Iterator[Observation]:
         if family_of(call) in (EDIT, WRITE):
@@ -113,6 +128,7 @@ class ErrorFixes:
 
     def _objected(self, message: str) -> Iterator[Observation]:
         """Withdraw the fixes that the user forbids, or the last one if they object to what was done."""
+        self._unexplained = None
         new = len(self._made) - self._since_user
         withdrawn = [
             made for at, made in enumerate(self._made) if forbids(message, made[1], just_done=at >= new)
@@ -132,7 +148,21 @@ class ErrorFixes:
             done = deed_of((passed.shell, *failure.commands), tuple(failure.changed), failure.command.shell)
             self._made.append((observation, done))
             self._since_user += 1
+            self._unexplained = None if failure.cause else _Fix(failure, passed, last, cwd, passed_since)
             yield observation
+
+    def _explained_after(self, text: str) -> Iterator[Observation]:
+        """Tell the last fix again with its reason, if the agent gives one once it has worked."""
+        fix, self._unexplained = self._unexplained, None
+        if fix is None or not (cause := explanation_in(text)):
+            return
+        failure = replace(fix.failure, cause=cause)
+        explained = _observation(failure, fix.passed, fix.last, fix.cwd, passed_since=fix.passed_since)
+        if explained is not None:
+            made, done = self._made[-1]
+            self._made[-1] = explained, done
+            yield replace(made, withdrawn=True)
+            yield explained
 
     def _edited(self, paths: list[str]) -> None:
         for failure in self._open:

@@ -33,7 +33,7 @@ _PASSED = re.compile(r"\b[1-9]\d* passed\b|\b0 failures\b|\bBUILD SUCCESSFUL\b|^
 _ERROR_LINES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        r"^(?:E\s+|\*\*\s*\()?\(?[\w.]*(?:Error|Exception|Exit)\)?\s*[:)]",
+        r"^(?:E\s+|\*\*\s*\()?\(?[\w.]*(?:Error|Exception|Exit)\)?\s*[:()]",
         r"\b(?:error|fatal)\b(?:\[\w+\]| [A-Z]+\d+)?\s*:",
         r"^--- FAIL: |^● \S|\bpanicked at\b|^FAILED \S+ - ",
         r"^E:?\s+\w",

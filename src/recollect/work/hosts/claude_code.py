@@ -47,9 +47,12 @@ BOOKKEEPING = set(
 _COMMAND = re.compile(r"<command-name>((?:(?!<command-name>).)*?)</command-name>", re.DOTALL)
 _ARGUMENTS = re.compile(r"<command-args>((?:(?!<command-args>).)*?)</command-args>", re.DOTALL)
 _TYPED = re.compile(r"\s*<bash-input>(.*?)</bash-input>\s*", re.DOTALL)
-# How the host marks a call that the user refused, and where the user's words begin, if there are any.
+# How the host marks a call that the user refused, and where the user's words begin, if there are any. A tool can print the text
+# of the answer, but not these marks.
 _REJECTED = "User rejected tool use"
-_REASON = "the user said:"
+_DENIED_BY_USER = "user-rejected"  # since 2.1.198, where the answer is repeated with the user's words
+_REASON = re.compile(r"the user said:|the following reason for the rejection:")
+_NOTE = "\n\nNote: The user's next message"  # of the host to its model, after the user's words
 _PRINTED = re.compile(r"<bash-std(?:out|err)>((?:(?!<bash-std).)*?)</bash-std(?:out|err)>", re.DOTALL)
 
 
@@ -122,8 +125,8 @@ class _ClaudeSession:
         ):
             # The host reports a failure, and says nothing about a success.
             yield replace(event, failed=bool(event.failed)) if event.is_answer else event
-            if event.is_answer and line.get("toolUseResult") == _REJECTED and not place.agent:
-                yield from self.reading.message(place, USER, event.text.partition(_REASON)[2].strip())
+            if event.is_answer and _is_refused(line) and not place.agent:
+                yield from self.reading.message(place, USER, _words_of_refusal(event.text))
 
     def _words(self, text: str, place: EventOrigin) -> Iterator[Event]:
         """Yield what the person typed, without the tags that the host puts around it."""
@@ -355,3 +358,13 @@ CLAUDE_CODE = Host(
         of_session=("projects/*/{session}.jsonl",),
     ),
 )
+
+
+def _is_refused(line: Mapping[str, Any]) -> bool:
+    return line.get("toolUseResult") == _REJECTED or line.get("toolDenialKind") == _DENIED_BY_USER
+
+
+def _words_of_refusal(answer: str) -> str:
+    """Return what the user said when they refused a call, without what the host adds; "" if they said nothing."""
+    reason = _REASON.search(answer)
+    return answer[reason.end() :].partition(_NOTE)[0].strip() if reason else ""
