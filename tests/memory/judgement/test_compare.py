@@ -639,6 +639,9 @@ def test_what_was_done_contradicts_nothing(old, new):
         ),
         ("PyPy 3.9 is not supported anymore", "PyPy 3.8 is not supported by upstream anymore"),
         ("Use black to format the Python code.", "Use ruff to lint the Python code."),
+        ("Use `assertThrows` more in `SetsTest`.", "Use `EqualsTester` more."),
+        ("Suppress `A.run` in tests which are slow.", "Suppress `B.run` in tests which are old."),
+        ("Make sure the adapter works on OTP 21", "Make sure the adapter works on OTP 18"),
     ],
 )
 def test_what_two_commits_say_to_do_is_no_contradiction(old, new):

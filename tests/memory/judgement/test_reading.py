@@ -52,6 +52,8 @@ def test_without_an_answer_the_rules_stand():
         ("Should we use tabs?", "Use spaces."),
         ("In production the cache is Redis.", "In staging the cache is a dictionary."),
         ("Lint everything, except for generated files.", "Lint everything."),
+        ("Address a few more warnings.", "Suppress some errors now that we've stopped running it."),
+        ("Sidestep one warning of the checker.", "Address remaining warnings."),
     ],
 )
 def test_what_the_rules_know_to_hold_beside_is_not_read(new, old):

@@ -315,8 +315,13 @@ def _is_taken_back(new: Token, old: Token, orders: list[str]) -> bool:
         return new.kind in MEASURES
     if _RULED.isdisjoint(orders):
         return False
-    is_command = new.kind is old.kind is TokenKind.CODE and _IN_NAMES.isdisjoint(new.word + old.word)
-    return is_command or _is_amount_of(new, old)
+    return (_is_command(new) and _is_command(old)) or _is_amount_of(new, old)
+
+
+def _is_command(token: Token) -> bool:
+    """Return whether the code is something to run, unlike the name of a class or a function, of which several are used."""
+    is_name = not _IN_NAMES.isdisjoint(token.word) or token.surface != token.surface.lower()
+    return token.kind is TokenKind.CODE and not is_name
 
 
 def _is_amount_of(new: Token, old: Token) -> bool:

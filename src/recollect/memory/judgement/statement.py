@@ -445,18 +445,44 @@ def _order(raws: list[_RawToken]) -> str | None:
     if len(stated) < 2 or stated[0].in_code or stated[0].lower in _ARTICLES | _PRONOUNS:
         return None
     is_labelled = any(raw.surface == ":" for raw in raws[:_LONGEST_LABEL]) and raws[0].surface[0].islower()
-    marks = stated[1:] if is_labelled else stated  # "middleware: avoid hiding …" tells of one place
+    is_order = _is_order(stated)
+    # "Middleware: avoid hiding …" tells of one place, and "suppress tests which are slow" says which.
+    marks = stated[1:] if is_labelled else takewhile(_is_main, stated) if is_order else stated
     if any(_marks_rule(raw) or raw.surface in ("=", ":") for raw in marks):
         return None
+    if is_order:
+        verb = stated[0].word if stated[0].lower in _BASE_FORMS else ""
+        return verb if not any(raw.lower in _HABITUAL for raw in stated) else None
     first = list(takewhile(lambda raw: not (raw.is_break or raw.lower in _ENDS_OF_NOUNS), stated))
     named = len(first) < len(stated) and stated[len(first)].lower in _RELATIVE  # "parse formats that …"
-    if not named and any(_is_third_person(raw) for raw in first[1:]):  # "upload concurrency defaults to 5"
+    if not named and any(
+        _is_third_person(first, place) for place in range(1, len(first))
+    ):  # "upload concurrency defaults to 5"
         return None
     if stated[0].lower in _BASE_FORMS:
         return stated[0].word
     if any(raw.surface == ":" for raw in raws):  # "cldr: parse …", unlike "Cache: expires …"
-        return stated[0].word if is_labelled and not _is_third_person(stated[0]) else None
-    return "" if not any(_is_verb(raw) or _is_third_person(raw) for raw in stated) else None
+        return stated[0].word if is_labelled and not _is_third_person(stated, 0) else None
+    says_what_holds = any(
+        _is_verb(raw) or _is_third_person(stated, place) for place, raw in enumerate(stated)
+    )
+    return "" if not says_what_holds else None
+
+
+def _is_order(raws: list[_RawToken]) -> bool:
+    """Return whether the first word can only be the verb of an order: "suppress errors", "address the warnings"."""
+    first, second = raws[0].lower, raws[1].lower
+    if first in tables.ONLY_VERBS:
+        return second not in _AUXILIARIES
+    is_other = (
+        first in _NO_VERBS or first.endswith(("ing", "ed")) or (first.endswith("s") and first[-2:] != "ss")
+    )
+    return second in _DETERMINERS and bool(raws[0].word) and raws[0].word.isalpha() and not is_other
+
+
+def _is_main(raw: _RawToken) -> bool:
+    """Return whether the clause that says what to do goes on."""
+    return raw.lower not in _SUBORDINATE
 
 
 def _without_labels(raws: list[_RawToken]) -> list[_RawToken]:
@@ -475,8 +501,15 @@ def _marks_rule(raw: _RawToken) -> bool:
     return denies or raw.lower in _RULE_MARKS or raw.lower in _FINITE
 
 
-def _is_third_person(raw: _RawToken) -> bool:
-    return raw.word in VERBS | _PREDICATES and raw.lower.endswith("s") and raw.lower not in _BASE_FORMS
+def _is_third_person(raws: list[_RawToken], place: int) -> bool:
+    """Return whether the word is a verb in the third person, unlike "tests" in "some tests" and "warnings"."""
+    raw = raws[place]
+    if raw.word not in VERBS | _PREDICATES or not raw.lower.endswith("s") or raw.lower in _BASE_FORMS:
+        return False
+    return (
+        not raw.lower.endswith(("ings", "errors"))
+        and _lower_at(raws, place - 1) not in _PREPOSITIONS | _DETERMINERS
+    )
 
 
 def _is_followed_by_auxiliary(raws: list[_RawToken]) -> bool:
@@ -760,6 +793,11 @@ _HABITS = word_set(
     "always must should please every each all any before after whenever when only ever shall need needs you we"
 )
 _RULE_MARKS = word_set("always must should please whenever ever shall you we i everyone everybody nobody")
+_HABITUAL = word_set("always must should please whenever ever shall everyone everybody nobody never")
+_SUBORDINATE = word_set("that which who whose where because since so than as now")
+_DETERMINERS = word_set(
+    "the a an some any all each every this these those our its their more another one few several"
+)
 _FINITE = word_set("is are was were has have had may can will does would could might need needs our")
 _LONGEST_LABEL = 3  # words and the colon: "import_cldr:", "fix test:"
 _CANONICAL: dict[str, str] = {}
@@ -802,14 +840,16 @@ _HEADS = canonical_set(tables.HEAD_NOUNS)
 VERBS = canonical_set(tables.VERBS)
 _COMMANDS = canonical_set(tables.COMMANDS) | VERBS
 _CHANGES = canonical_set(tables.CHANGES)
-_BASE_FORMS = tables.COMMANDS | tables.VERBS | tables.PREDICATES | tables.DONE_BY_COMMITS
+_BASE_FORMS = tables.COMMANDS | tables.ONLY_VERBS | tables.VERBS | tables.PREDICATES | tables.DONE_BY_COMMITS
 _PREDICATES = canonical_set(tables.PREDICATES)
 _STANCE = re.compile(
     rf"\b(?:no longer(?! than)|always|cannot|\w{{1,8}}n['’]t|{'|'.join(sorted(tables.NEGATIONS | tables.ENDED_STATES))})\b",
     re.IGNORECASE,
 )
-# A limit, what holds for a while, and what must not be forgotten: nothing has changed.
-_NO_REVISION = re.compile(r"\b(?:no longer than|for now|(?:don['’]t|do not|never) forget)\b", re.IGNORECASE)
+# A limit, what holds for a while, a reason, and what must not be forgotten: nothing has changed.
+_NO_REVISION = re.compile(
+    r"\b(?:no longer than|for now|now that|(?:don['’]t|do not|never) forget)\b", re.IGNORECASE
+)
 _PASSIVE = word_set("is are was were been being be got gets")
 _REPLACED = word_set("replaced replaces superseded supersedes")
 _MARKERS = word_set("insteadof infavourof")
@@ -827,6 +867,9 @@ _BEFORE_STATES = _PASSIVE | word_set("now officially long already fully finally 
 _PRONOUNS = word_set("i we you they")
 _RELATIVE = word_set("that which who whose")
 _ENDS_OF_NOUNS = _PREPOSITIONS | _ARTICLES | _RELATIVE | word_set("until till")
+_NO_VERBS = _PREPOSITIONS | word_set(
+    "only even half most many both twice double such what quite not no never during without within despite inside outside above below over"
+)
 _REASONS = word_set("because since so")
 _ASIDES = word_set("until till")
 _BEFORE_ONCE = word_set("least most minimum max exactly")
