@@ -99,6 +99,13 @@ def test_a_class_that_inherits_a_generic_is_listed_once(folder, code):
     ]
 
 
+def test_the_methods_of_a_class_are_not_listed_as_its_users(folder, code):
+    source = "package a\ntype Till struct{}\nfunc (t *Till) Pay() {}\nfunc Run(t *Till) {}\n"
+    (folder / "till.go").write_text(source)
+
+    assert [edge.source for edge in code.graph.callers("till.go::Till")] == ["till.go::Run"]
+
+
 def test_an_inherited_method_is_found_by_the_name_of_the_class_that_inherits_it(folder, code):
     (folder / "till.py").write_text("class Till:\n    def close(self): ...\n")
     (folder / "own.py").write_text("from till import Till\nclass Own(Till): ...\nclass Mine(Own): ...\n")

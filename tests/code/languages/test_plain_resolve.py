@@ -420,3 +420,28 @@ def test_modules_that_export_each_other_do_not_stop_a_file():
     edges = {(edge.source, edge.target) for edge in resolver.edges("src/m0.rs")}
 
     assert ("src/m0.rs::a", "src/m0.rs::b") in edges
+
+
+@pytest.mark.parametrize(
+    "path, source, edge",
+    [
+        ("a.go", "package a\ntype Till struct{}\nfunc run() { pay(&Till{}) }\n", ("run", "calls", "Till")),
+        ("a.rs", "struct Till { n: u8 }\nfn run() { let t = Till { n: 1 }; }\n", ("run", "calls", "Till")),
+        ("A.java", "@interface Till {}\nclass A { @Till void run() {} }\n", ("A.run", "references", "Till")),
+        (
+            "a.go",
+            "package a\ntype Till struct{}\nfunc (t *Till) Pay() {}\n"
+            "func run(x any) {\n\tif till, ok := x.(*Till); ok {\n\t\ttill.Pay()\n\t}\n}\n",
+            ("run", "calls", "Till.Pay"),
+        ),
+    ],
+)
+def test_a_literal_an_annotation_and_an_assertion_name_a_class(path, source, edge):
+    files = {path: parse(language_of(path), source.encode())}
+
+    found = {
+        (each.source.partition("::")[2], each.kind, each.target.partition("::")[2])
+        for each in PlainResolver(files).edges(path)
+    }
+
+    assert edge in found

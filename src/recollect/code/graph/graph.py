@@ -234,7 +234,11 @@ class CodeGraph:
         heirs = {edge.source for edge in edges if edge.kind == INHERITS}  # which name it by that
         return tuple(
             sorted(
-                (edge for edge in edges if edge.kind != REFERENCES or edge.source not in heirs),
+                (
+                    edge
+                    for edge in edges
+                    if edge.kind != REFERENCES or not (edge.source in heirs or _within(edge.source, id))
+                ),
                 key=lambda edge: (
                     _USED_AS.index(edge.kind),
                     path_of(edge.source) not in self._code,

@@ -16,5 +16,9 @@
 (short_var_declaration left: (expression_list . (identifier) @given) right: (expression_list . (_) @value))
 
 (import_spec) @import
+(short_var_declaration left: (expression_list . (identifier) @given)
+  right: (expression_list . (type_assertion_expression type: (_) @type)))
+
 (call_expression function: (_) @call)
+(composite_literal type: [(type_identifier) (qualified_type)] @call)
 (comment) @comment

@@ -25,4 +25,5 @@
 (method_invocation object: (_) @receiver name: (_) @call)
 (object_creation_expression type: (_) @call)
 (explicit_constructor_invocation constructor: (_) @call)
+[(annotation name: (_) @named) (marker_annotation name: (_) @named)]
 [(line_comment) (block_comment)] @comment

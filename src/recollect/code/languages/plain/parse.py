@@ -7,6 +7,7 @@ All queries use the same captures:
 - `@again` is another part of the class `@name`.
 - `@base` is a base of the class around it.
 - `@call` is what is called, on a `@receiver` if there is one.
+- `@named` is a class that is named otherwise, as by an annotation.
 - `@given` is a name with a `@type` or a `@value`; `@field` is one that belongs to the class around it.
 - `@import` and `@package` are statements; the language's `read_imports` reads the first.
 - `@comment` and `@attribute` may stand above a definition.
@@ -33,6 +34,7 @@ from recollect.code.facts import (
 from recollect.code.languages.parser import query
 from recollect.code.languages.syntax import Comments, Spans, chain_of
 from recollect.code.languages.table import LANGUAGES
+from recollect.code.nodes import CALLS, REFERENCES
 
 PACKAGE = "package"
 
@@ -102,6 +104,8 @@ class _PlainReader:
                 self.bindings.append(Binding(PACKAGE, package, False, found["package"].start_point[0] + 1))
             elif "call" in found:
                 self._call(found["call"], found.get("receiver"))
+            elif "named" in found:
+                self._call(found["named"], None, REFERENCES)
             else:
                 self._give(found)
         return FileFacts(
@@ -286,14 +290,14 @@ class _PlainReader:
         for entry in self.language.read_imports(self.text(node)) if self.language.read_imports else ():
             self.imports.append(entry._replace(line=line, scope=scope))
 
-    def _call(self, node: Node, receiver: Node | None) -> None:
+    def _call(self, node: Node, receiver: Node | None, kind: str = CALLS) -> None:
         chain = chain_of(self.text(node))
         if receiver is not None:
             before = chain_of(self.text(receiver)) or UNKNOWN
             chain = f"{before}.{chain}"
         if _ENDS_IN_NAME(chain):
             self.references.append(
-                Reference(chain, "calls", node.start_point[0] + 1, self.scope_at(node.start_byte))
+                Reference(chain, kind, node.start_point[0] + 1, self.scope_at(node.start_byte))
             )
 
     def _give(self, found: dict[str, Node]) -> None:

@@ -289,14 +289,14 @@ class _LanguageFamily:
             if target is None or target.kind not in ("symbol", "outside"):
                 continue
             source = file.path if reference.scope == FILE else file.ids[reference.scope]
-            kind = CALLS
+            kind = reference.kind
             if target.kind == "symbol":
                 definition = self._definition(target)
-                if definition.kind == CLASS:
+                if definition.kind == CLASS and kind == CALLS:
                     made = file.language.constructor or definition.name
                     own = self._own_member(target, made)
                     target = _Target("symbol", *own, target.rule) if own is not None else target
-                elif definition.kind != FUNCTION:
+                elif definition.kind not in (CLASS, FUNCTION):
                     kind = USES
             yield CodeEdge(source, kind, self._id(target), target.rule, reference.line)
 

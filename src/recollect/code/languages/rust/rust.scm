@@ -20,5 +20,6 @@
 (mod_item !body) @import
 (call_expression function: (_) @call)
 (macro_invocation macro: (_) @call)
+(struct_expression name: (_) @call)
 [(line_comment) (block_comment)] @comment
 (attribute_item) @attribute
