@@ -427,6 +427,11 @@ def test_modules_that_export_each_other_do_not_stop_a_file():
     [
         ("a.go", "package a\ntype Till struct{}\nfunc run() { pay(&Till{}) }\n", ("run", "calls", "Till")),
         ("a.rs", "struct Till { n: u8 }\nfn run() { let t = Till { n: 1 }; }\n", ("run", "calls", "Till")),
+        (
+            "A.cs",
+            "class TillAttribute : Attribute {}\nclass A { [Till] void Run() {} }\n",
+            ("A.Run", "references", "TillAttribute"),
+        ),
         ("A.java", "@interface Till {}\nclass A { @Till void run() {} }\n", ("A.run", "references", "Till")),
         (
             "a.go",
@@ -445,3 +450,22 @@ def test_a_literal_an_annotation_and_an_assertion_name_a_class(path, source, edg
     }
 
     assert edge in found
+
+
+@pytest.mark.parametrize("use", ["class Own < Shop::Till; end\n", "def run = Shop::Till.new\n"])
+def test_a_class_is_meant_where_a_function_has_its_name(use):
+    shop = "module Shop\n  def self.Till(n) = n\n\n  class Till\n    def initialize; end\n  end\nend\n"
+    resolver = resolver_of({"a.rb": shop, "b.rb": f'require_relative "a"\n{use}'})
+
+    assert {edge.target for edge in resolver.edges("b.rb") if edge.kind != "imports"} <= {
+        "a.rb::Shop.Till#2",
+        "a.rb::Shop.Till#2.initialize",
+    }
+    assert [edge for edge in resolver.edges("b.rb") if edge.kind != "imports"]
+
+
+def test_a_function_is_meant_where_it_is_called_by_the_name_of_a_class():
+    shop = "module Shop\n  def self.Till(n) = n\n\n  class Till\n  end\nend\n"
+    resolver = resolver_of({"a.rb": shop, "b.rb": 'require_relative "a"\ndef run = Shop.Till(1)\n'})
+
+    assert ("b.rb::run", "calls", "a.rb::Shop.Till") in {edge[:3] for edge in resolver.edges("b.rb")}

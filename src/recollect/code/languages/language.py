@@ -58,4 +58,5 @@ class Language:
     nests_namespaces: bool = False  # a qualified name says nothing about the file it is in
     super_is_module: bool = False  # `super` is the module above, not the base class
     names_receiver: bool = False  # a method names the instance it is called on in its first line
+    ends_annotations_in: str = ""  # the end of a class's name that annotations leave out
     returns_several: bool = False  # the first of several returned values counts

@@ -34,5 +34,6 @@ LANGUAGES = (
         exports_all_classes=True,
         calls_own_methods_by_name=True,
         has_open_classes=True,
+        ends_annotations_in="Attribute",
     ),
 )

@@ -19,4 +19,5 @@
 (using_directive) @import
 (invocation_expression function: (_) @call)
 (object_creation_expression type: (_) @call)
+(attribute name: (_) @named)
 (comment) @comment

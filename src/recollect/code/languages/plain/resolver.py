@@ -11,7 +11,7 @@ from functools import cached_property
 from posixpath import commonprefix
 from typing import NamedTuple
 
-from recollect.code.facts import CLASS, FILE, FUNCTION, Binding, Definition, FileFacts, Import
+from recollect.code.facts import CLASS, FILE, FUNCTION, Binding, Definition, FileFacts, Import, Reference
 from recollect.code.languages.language import Language, ReadConfig
 from recollect.code.languages.resolver import MajorityTypes, StepLimit
 from recollect.code.languages.table import LANGUAGES
@@ -285,7 +285,7 @@ class _LanguageFamily:
                 yield CodeEdge(source, REFERENCES, self._id(target), rule, binding.line)
         for reference in file.facts.references:
             self._steps.begin()
-            target = self._follow(file, reference.scope, reference.chain) or self._only(file, reference.chain)
+            target = self._referenced(file, reference)
             if target is None or target.kind not in ("symbol", "outside"):
                 continue
             source = file.path if reference.scope == FILE else file.ids[reference.scope]
@@ -299,6 +299,17 @@ class _LanguageFamily:
                 elif definition.kind not in (CLASS, FUNCTION):
                     kind = USES
             yield CodeEdge(source, kind, self._id(target), target.rule, reference.line)
+
+    def _referenced(self, file: _PlainFile, reference: Reference) -> _Target | None:
+        """Return what a call or an annotation leads to."""
+        if reference.kind == CALLS:
+            return self._follow(file, reference.scope, reference.chain) or self._only(file, reference.chain)
+        end = file.language.ends_annotations_in
+        for chain in (reference.chain + end, reference.chain) if end else (reference.chain,):
+            found = self._follow(file, reference.scope, chain, is_type=True)
+            if found is not None and found.kind == "symbol":
+                return found
+        return None
 
     def _id(self, found: _Target) -> str:
         return (
@@ -326,7 +337,13 @@ class _LanguageFamily:
         for place, link in enumerate(rest):
             if found is None:
                 return None
-            found = self._step(file, found, link, depth)
+            is_class = is_type or (
+                file.language.calls_without_brackets
+                and link[1:2].isupper()
+                and rest[place + 1 : place + 2] not in ([], ["()"])
+            )
+            inner = self._inner_class(found, link) if is_class else None
+            found = inner or self._step(file, found, link, depth)
             if (
                 file.language.calls_without_brackets
                 and found is not None
@@ -498,6 +515,13 @@ class _LanguageFamily:
             return None
         return self._member(found, name, depth)
 
+    def _inner_class(self, found: _Target, link: str) -> _Target | None:
+        """Find a class in a class. A function may have its name: Ruby's `Integer` and `Integer("3")`."""
+        if found.kind != "symbol" or self._definition(found).kind != CLASS or link[0] != ".":
+            return None
+        place = self._own_member(found, link[1:], of_classes=True)
+        return _Target("symbol", *place, found.rule) if place is not None else None
+
     def _called(self, found: _Target, depth: int) -> _Target | None:
         if found.kind != "symbol":
             return found if found.kind == "outside" else None
@@ -576,10 +600,12 @@ class _LanguageFamily:
             waiting.extend(self._bases(here, depth))
         return None
 
-    def _own_member(self, found: _Target, name: str) -> tuple[str, int] | None:
+    def _own_member(self, found: _Target, name: str, of_classes: bool = False) -> tuple[str, int] | None:
         owner = self._definition(found).name.rpartition(".")[2]
         places = self._members.get(owner, {}).get(name, ())
         own = [place for place in places if self._belongs(place, found, owner)]
+        if of_classes:
+            own = [place for place in own if self._at(place).kind == CLASS]
         # C++ declares a method twice; the one outside the class has the body.
         return next((place for place in own if "." in self._at(place).name), own[0] if own else None)
 
