@@ -13,7 +13,7 @@ from livehosts.delivered import blocks_in
 from livehosts.model_request import ModelRequest, RequestPart
 from livehosts.npm import cache_folder
 from livehosts.sandbox import Sandbox
-from livehosts.script import Action, CallTool, RunShell, Say, WriteFile
+from livehosts.script import Action, CallTool, ReadFile, RunShell, Say, WriteFile
 
 SHORT = 1500  # characters of a part that are printed
 
@@ -28,7 +28,9 @@ def main(arguments: Sequence[str]) -> int:
         action="append",
         default=[],
         metavar="ACTION",
-        help=("what the model does, in order: `sh COMMAND`, `write PATH TEXT`, `tool NAME JSON`, `say TEXT`"),
+        help=(
+            "what the model does, in order: `sh COMMAND`, `read PATH`, `write PATH TEXT`, `tool NAME JSON`, `say TEXT`"
+        ),
     )
     parser.add_argument(
         "--before", action="append", default=[], metavar="WORDS", help="a recollect command to run first"
@@ -70,13 +72,15 @@ def _action(line: str) -> Action:
     match kind:
         case "sh":
             return RunShell(rest)
+        case "read":
+            return ReadFile(rest)
         case "write":
             return WriteFile(first, second)
         case "tool":
             return CallTool(first, json.loads(second or "{}"))
         case "say":
             return Say(rest)
-    sys.exit(f"No action {kind!r}. There are: sh, write, tool, say.")
+    sys.exit(f"No action {kind!r}. There are: sh, read, write, tool, say.")
 
 
 def _print_requests(requests: Sequence[ModelRequest], *, with_system: bool) -> None:

@@ -30,6 +30,13 @@ class RunShell:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadFile:
+    """Read a file with the host's own tool, or with a shell command where the host has none."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class WriteFile:
     """Write a file with the host's own tool, or with a shell command where the host has none."""
 
@@ -45,7 +52,7 @@ class CallTool:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
-Action = Say | RunShell | WriteFile | CallTool
+Action = Say | RunShell | ReadFile | WriteFile | CallTool
 
 
 @dataclass(frozen=True, slots=True)

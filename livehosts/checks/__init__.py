@@ -1,7 +1,7 @@
 """The checks, by what they look at.
 
 - `briefing`: what the first request has, with and without a daemon, and under load
-- `task`: the map, and files for the task of a prompt
+- `task`: the map, files for the task of a prompt, and what is known of a file that is opened
 - `correction`: what a user corrects in one session reaches the next
 - `failure`: the fix that worked is offered when a command fails again
 - `sessions`: sessions end, and nothing is said twice in one

@@ -10,6 +10,7 @@ _ALL = (
     Check("briefing-warm-load", "The same with a daemon, at load 4", briefing.warm_under_load),
     Check("briefing-tui", "Briefing in a terminal, no daemon", briefing.in_a_terminal),
     Check("task", "Files for a task, and how to test", task.map_and_files),
+    Check("opened-file", "What is known of a file, when it is opened", task.opened_file),
     Check("correction", "Correction in the next session", correction.headless),
     Check("correction-tui", "Correction in the next session, in a terminal", correction.in_a_terminal),
     Check("fix", "Failure: the fix that worked", failure.fix_offered),

@@ -1,9 +1,16 @@
-"""Does a prompt bring the map and the files for its task?"""
+"""Does a prompt bring the map and the files for its task, and an opened file what is known of it?"""
+
+from collections.abc import Sequence
 
 from livehosts.check import CheckRun
 from livehosts.delivered import delivered
+from livehosts.model_request import ModelRequest
+from livehosts.script import ReadFile, Say
 
 TASK = "Charge cards again when the bank times out"
+ABOUT_FILE = "Receipts of refunds begin with R, because the ledger of the bookkeeper Hofmann sorts by it"
+OPENING = "Let a customer choose the paper of the confirmation that is sent to them"
+KNOWN, UNKNOWN = "src/shop/mailer.py", "src/shop/inventory.py"
 FILES = ("src/shop/payment.py", "tests/test_payment.py")
 
 
@@ -16,3 +23,23 @@ def map_and_files(run: CheckRun) -> None:
             missing = [name for name in FILES if name not in blocks]
             run.expect(not missing, f"{when}: no {missing} in {blocks[:600]!r}")
             run.expect("pytest" in blocks, f"{when}: not how to test, in {blocks[:600]!r}")
+
+
+def opened_file(run: CheckRun) -> None:
+    with run.sandbox() as box:
+        box.recollect("remember", ABOUT_FILE, "--kind", "gotcha", "--file", KNOWN)
+        box.install()
+        box.run("Say hello first")
+        for number in run.count(2, 5):
+            paths = [str(box.project / name) for name in (UNKNOWN, KNOWN, KNOWN)]
+            turns = box.run(f"{OPENING}, number {number + 1}", *map(ReadFile, paths), Say("Read.")).turns
+            told = [_new_blocks(turns, index) for index in range(len(turns))]
+            after = [index for index, blocks in enumerate(told) if ABOUT_FILE in blocks]
+            run.expect(after == [2], f"{number + 1}: told with requests {after}, not with the third; {told}")
+            run.expect(len(told) == 4 and not told[1], f"{number + 1}: with the other file: {told[1:2]}")
+
+
+def _new_blocks(turns: Sequence[ModelRequest], index: int) -> str:
+    """Return what a request has from us that the one before it had not."""
+    before = turns[index - 1].parts if index else ()
+    return "\n".join(delivered(turns[index], before))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from livehosts.host_cli import HostCli, Workplace
 from livehosts.model_request import ModelRequest
 from livehosts.reply import ModelReply
-from livehosts.script import Action, CallTool, RunShell, Say, WriteFile
+from livehosts.script import Action, CallTool, ReadFile, RunShell, Say, WriteFile
 
 KEY = "sk-ant-scripted-00000000000000000000"
 ALLOWED = ("--allowedTools", "Bash Edit Read Write")
@@ -52,6 +52,8 @@ def _calls(action: Action, request: ModelRequest) -> ModelReply:
     match action:
         case RunShell(command):
             return ModelReply(tool="Bash", arguments={"command": command, "description": "Run a command"})
+        case ReadFile(path):
+            return ModelReply(tool="Read", arguments={"file_path": path})
         case WriteFile(path, text):
             return ModelReply(tool="Write", arguments={"file_path": path, "content": text})
         case CallTool(name, arguments):

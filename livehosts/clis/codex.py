@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from livehosts.host_cli import HostCli, Workplace
 from livehosts.model_request import ModelRequest
 from livehosts.reply import ModelReply
-from livehosts.script import Action, CallTool, RunShell, Say, WriteFile
+from livehosts.script import Action, CallTool, ReadFile, RunShell, Say, WriteFile
 
 # Hooks run once their user has trusted them, in a dialog of the terminal interface. Headless runs pass the flag instead.
 TRUSTED = ("--dangerously-bypass-hook-trust",)
@@ -49,6 +49,8 @@ def _calls(action: Action, request: ModelRequest) -> ModelReply:
     match action:
         case RunShell(command):
             return _shell(command, request)
+        case ReadFile(path):
+            return _shell(f"cat {path}", request)
         case WriteFile(path, text):
             return _shell(f"cat > {path} <<'END'\n{text.rstrip()}\nEND", request)
         case CallTool(name, arguments):

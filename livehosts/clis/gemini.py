@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from livehosts.host_cli import HostCli, Workplace
 from livehosts.model_request import ModelRequest
 from livehosts.reply import ModelReply
-from livehosts.script import Action, CallTool, RunShell, Say, WriteFile
+from livehosts.script import Action, CallTool, ReadFile, RunShell, Say, WriteFile
 
 COMMON = ("--approval-mode", "yolo", "--skip-trust", "-m", "gemini-2.5-pro")
 
@@ -40,6 +40,8 @@ def _calls(action: Action, request: ModelRequest) -> ModelReply:
     match action:
         case RunShell(command):
             return ModelReply(tool="run_shell_command", arguments={"command": command})
+        case ReadFile(path):
+            return ModelReply(tool="read_file", arguments={"file_path": path})
         case WriteFile(path, text):
             return ModelReply(tool="write_file", arguments={"file_path": path, "content": text})
         case CallTool(name, arguments):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from livehosts.host_cli import HostCli, Workplace
 from livehosts.model_request import ModelRequest
 from livehosts.reply import ModelReply
-from livehosts.script import Action, CallTool, RunShell, Say, WriteFile
+from livehosts.script import Action, CallTool, ReadFile, RunShell, Say, WriteFile
 
 
 def _prepare(place: Workplace) -> None:
@@ -49,6 +49,8 @@ def _calls(action: Action, request: ModelRequest) -> ModelReply:
     match action:
         case RunShell(command):
             return ModelReply(tool="bash", arguments={"command": command, "description": "Run a command"})
+        case ReadFile(path):
+            return ModelReply(tool="read", arguments={"filePath": path})
         case WriteFile(path, text):
             return ModelReply(tool="write", arguments={"filePath": path, "content": text})
         case CallTool(name, arguments):
