@@ -128,18 +128,21 @@ def test_no_daemon_is_no_fault(connection):
     assert "starts when needed" in connection()["daemon"].finding
 
 
-def test_a_host_that_does_not_wait_for_shorter_outputs_is_named_and_mended(pc, home):
+def test_a_host_that_does_not_wait_for_what_a_tool_brings_is_named_and_mended(pc, home):
     pc.install("claude-code")
-    machine = replace(pc.machine, shortens_output=True)
+    settings = pc.machine.user / ".claude/settings.json"
+    written = json.loads(settings.read_text())
+    written["hooks"]["PostToolUse"][0]["hooks"][0]["async"] = True  # as older versions wrote it
+    settings.write_text(json.dumps(written))
 
-    ill, *_ = check_connection(home, machine, NOW)
-    done = repair_hosts(home, machine)
+    ill, *_ = check_connection(home, pc.machine, NOW)
+    done = repair_hosts(home, pc.machine)
 
     assert not ill.ok
     assert ".claude/settings.json" in ill.finding
     assert "recollect install claude-code" in ill.hint
     assert done == ["Claude Code (for you): installed again."]
-    assert all(check.ok for check in check_connection(home, machine, NOW))
+    assert all(check.ok for check in check_connection(home, pc.machine, NOW))
 
 
 def test_hooks_that_codex_does_not_run_are_named_until_the_user_trusts_them(pc, connection):

@@ -25,14 +25,14 @@ def hook_entry(host: Host, hook: Hook, machine: Machine) -> dict[str, Any]:
     """Return one element of the host's list for an event."""
     words = machine.hook_words(host, hook.event)
     assert host.hook_entry is not None
-    return host.hook_entry(hook, HookCommand(words, machine.hook_line(words), machine.shortens_output))
+    return host.hook_entry(hook, HookCommand(words, machine.hook_line(words)))
 
 
 def status_line_entry(host: Host, machine: Machine) -> dict[str, Any]:
     """Return the host's entry for our status line."""
     assert host.status_line is not None
     words = machine.hook_words(host, host.status_line.event)
-    return host.status_line.entry(HookCommand(words, machine.hook_line(words), machine.shortens_output))
+    return host.status_line.entry(HookCommand(words, machine.hook_line(words)))
 
 
 def server_entry(host: Host, machine: Machine) -> dict[str, Any]:

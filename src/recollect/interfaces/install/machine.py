@@ -22,7 +22,6 @@ class Machine:
     environment: Mapping[str, str]
     platform: str = sys.platform
     hook_program: tuple[str, ...] = ()  # a lighter one for hooks; empty = `program hook`
-    shortens_output: bool = False  # hooks replace outputs of tools, so that hosts must wait for them
     allows_tools: bool | None = (
         None  # agents may use tools that only read without asking; None = as it is now
     )
@@ -59,16 +58,9 @@ class Machine:
 
 def this_machine() -> Machine:
     """Return the machine we run on."""
-    from recollect.config import expand_home, load_settings
+    from recollect.config import expand_home
 
-    shortens = load_settings().prune_output > 0  # as the hooks will find it, whatever home we were given
-    return Machine(
-        expand_home("~"),
-        running_program(),
-        os.environ,
-        hook_program=running_hook_program(),
-        shortens_output=shortens,
-    )
+    return Machine(expand_home("~"), running_program(), os.environ, hook_program=running_hook_program())
 
 
 def running_program() -> tuple[str, ...]:

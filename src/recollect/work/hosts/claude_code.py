@@ -236,7 +236,7 @@ def _folders(environment: Mapping[str, str], platform: str) -> Mapping[str, str]
 
 def _hook_entry(hook: Hook, command: HookCommand) -> dict[str, Any]:
     handler: dict[str, Any] = {"type": "command", "command": command.line, "timeout": hook.seconds}
-    if hook.background and not (hook.replaces_output and command.shortens_output):
+    if hook.background:
         handler["async"] = True
     return grouped_entry(hook, handler)
 
@@ -296,11 +296,8 @@ CLAUDE_CODE = Host(
             "PostToolUse",
             HookKind.AFTER_TOOL,
             HookReply.HOOK_OUTPUT,
-            "records the event",
-            seconds=30,
+            "records the event, adds memories about a file that was read or changed",
             matcher="*",
-            background=True,
-            replaces_output=True,
         ),
         Hook(
             "PostToolUseFailure",

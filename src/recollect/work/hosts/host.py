@@ -53,7 +53,6 @@ class Hook:
     seconds: int = 5  # the host waits at most that long
     matcher: str = ""  # tools or causes that the host calls the hook for; empty = all
     background: bool = False  # the host does not wait for the hook
-    replaces_output: bool = False  # a shorter output may replace the tool's own, if the host waits
     tool: str = ""  # the tool that the event is about, where only the event's name says so
 
     @property
@@ -72,7 +71,6 @@ class HookCommand:
 
     words: tuple[str, ...]
     line: str  # for the platform's shell; it does nothing if the program is gone
-    shortens_output: bool  # outputs of tools are to be replaced, so that the host must wait
 
 
 @frozen
