@@ -25,6 +25,11 @@ class Kind:
     label: str = ""  # printed in brackets in a briefing; empty = the name
 
     @property
+    def is_transient(self) -> bool:
+        """Whether memories of this kind describe a moment, which is over soon."""
+        return self.weight <= TRANSIENT_WEIGHT
+
+    @property
     def heading(self) -> str:
         return (self.label or self.name).upper()
 
@@ -129,7 +134,8 @@ DEFAULT = "fact"
 
 # Rules for all kinds (docs/lifecycle.md).
 INFERRED_HALF_LIFE = 7.0  # days; the maximum for inferred memories
-FADED = 0.1  # confidence below which an automatically stored memory is archived
+FADED = 0.1  # confidence below which an automatically stored memory has had its day
+TRANSIENT_WEIGHT = 0.7  # kinds up to this weight describe a moment
 USED_ENOUGH = 3  # uses after which the `ttl` no longer applies
 LATELY = timedelta(hours=24)  # a memory used within this time is not archived
 QUARANTINE = timedelta(hours=24)  # time in which an automatically stored memory has to be used

@@ -348,14 +348,15 @@ class StoreContract(WorkContract, UndoContract):
         store.put_session(m.Session("over", "ada", "shop", NOW, ended_at=NOW))
         long_ago = {"created_at": NOW - timedelta(days=100), "promoted_at": NOW - timedelta(days=100)}
         due = [
-            memory("Its kind lives for 21 days.", kind="discovery", access_count=2, **long_ago),
-            memory("Half of it is gone every 30 days.", confidence=0.7, trust=0.7, **long_ago),
-            memory("Nobody believes it.", kind="convention", confidence=0.1, trust=0.7, promoted_at=NOW),
+            memory("Its kind lives for 21 days.", kind="file_change", access_count=2, **long_ago),
+            memory("Half of it is gone every 7 days.", kind="context", confidence=0.7, trust=0.7, **long_ago),
+            memory("Nobody believes it.", kind="observation", confidence=0.1, trust=0.7, promoted_at=NOW),
             memory("Of a session.", scope=m.Scope.SESSION, session="over", promoted_at=NOW),
             memory("On trial.", standing=m.Standing.CANDIDATE, promoted_at=NOW - timedelta(days=1)),
         ]
         others = [
             memory("A person said it.", **{**long_ago, "promoted_at": None}),
+            memory("An old fact costs nothing.", confidence=0.2, trust=0.7, **long_ago),
             memory("Used three times.", kind="decision", access_count=3, **long_ago),
             memory("Used today.", last_accessed_at=NOW - timedelta(hours=1), **long_ago),
             memory("Pinned.", standing=m.Standing.PINNED, **long_ago),
@@ -366,8 +367,8 @@ class StoreContract(WorkContract, UndoContract):
         view = replace(MINE, all_sessions=True)
 
         assert store.ageing(view, NOW, 0) == due
-        assert store.ageing(view, NOW, 9) == due
-        assert store.ageing(view, NOW, 8) == [*due, *others[1:]]  # nine were kept by programs
+        assert store.ageing(view, NOW, 10) == due
+        assert store.ageing(view, NOW, 9) == [*due, *others[1:]]  # ten were kept by programs
 
     def test_delete_takes_out_everything(self, store):
         gone = keep(store, memory("Zebrafish live here.", tags=("fish",), file_paths=("aquarium.py",)))

@@ -156,8 +156,8 @@ class MemoryStore(Protocol):
     def ageing(self, view: m.View, now: datetime, capacity: int) -> list[m.Memory]:
         """Return the memories written by programs that maintenance may have to decide on: all of them, and few others.
 
-        Their quarantine, their kind's lifetime or their session may be over, or their confidence has faded. If
-        `capacity` is not 0, all memories of a project with more than `capacity` are included.
+        Their quarantine, their session, or the time of what describes a moment may be over. If `capacity` is not 0, all
+        memories of a project with more than `capacity` are included.
         """
 
     def with_triggers(self, view: m.View, limit: int) -> list[m.Memory]:

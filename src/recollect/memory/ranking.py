@@ -283,7 +283,6 @@ USEFUL_BY_WORDS = UsefulnessModels(
 WIDEST_AREA = 0.5
 AREA_BEST = 2  # other hits of an area that count
 WEAKER_HITS = slice(3, 25)  # hits, best first, that the others have to stand out from
-TRANSIENT_KIND_WEIGHT = 0.7  # kinds up to this weight describe a moment
 # A search that finds fewer hits searches a small store, which has no background to stand out from and cannot tell rare words
 # from common ones. A memory is shown there too if it has a good score, near the best, or the query has half of its words.
 FEW_HITS = 10

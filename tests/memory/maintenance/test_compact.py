@@ -51,28 +51,45 @@ def reasons(memories, capacity=0, **rest):
 @pytest.mark.parametrize(
     "one, reason",
     [
+        (memory("task_progress", days=15, trust=1.0), "past its 14 days, never used"),
+        (memory("file_change", days=22, access_count=1), "past its 21 days, used once"),
+        (memory("file_change", days=22, access_count=2), "past its 21 days, used twice"),
+        (memory("observation", days=21), "faded: confidence 0.06"),
+        (memory("context", confidence=0.1), "faded: confidence 0.07"),
+        (memory("context", scope=m.Scope.SESSION, session="over"), "its session has ended"),
+    ],
+)
+def test_what_describes_a_moment_goes_when_that_is_over(one, reason):
+    assert reasons([one], ended={"over"}) == [reason]
+
+
+@pytest.mark.parametrize(
+    "one, reason",
+    [
         (memory("discovery", days=22), "past its 21 days, never used"),
-        (memory("discovery", days=22, access_count=1), "past its 21 days, used once"),
         (memory("decision", days=91, access_count=2), "past its 90 days, used twice"),
         (memory("fact", days=90), "faded: confidence 0.06"),
         (memory("decision", confidence=0.1), "faded: confidence 0.07"),
         (memory("decision", days=14, source=m.Source.INFERRED), "faded: confidence 0.06"),
-        (memory("context", scope=m.Scope.SESSION, session="over"), "its session has ended"),
     ],
 )
-def test_whatever_goes_has_a_reason(one, reason):
-    assert reasons([one], ended={"over"}) == [reason]
+def test_anything_else_that_has_had_its_day_goes_only_where_room_is_needed(one, reason):
+    others = [memory("convention", importance=0.0) for _ in range(10)]
+
+    assert reasons([one, *others], capacity=11) == []
+    assert reasons([one, *others], capacity=10)[0] == reason
 
 
 @pytest.mark.parametrize(
     "one",
     [
-        memory("discovery", days=21),
-        memory("discovery", days=22, access_count=3),
-        memory("discovery", days=60, reinforcements=(m.Reinforcement(NOW - timedelta(days=2), "agent:x"),)),
+        memory("file_change", days=21),
+        memory("file_change", days=22, access_count=3),
+        memory("file_change", days=60, reinforcements=(m.Reinforcement(NOW - timedelta(days=2), "agent:x"),)),
         memory("convention", days=4000),
-        memory("fact", days=60),
-        memory("fact", days=-5),
+        memory("fact", days=4000),
+        memory("observation", days=14),
+        memory("observation", days=-5),
         memory("context", scope=m.Scope.SESSION, session="going on"),
         memory("context", session="over"),
         memory("fact", days=400, state=m.State.SUPERSEDED),
@@ -150,7 +167,7 @@ def test_what_has_had_its_day_makes_room_first():
     old = [memory("discovery", days=30, importance=1.0) for _ in range(5)]
     others = [memory("convention", importance=0.1) for _ in range(10)]
 
-    assert {each.cause for each in plan([*old, *others], NOW, 10)} == {Cause.TIME}
+    assert [each.cause for each in plan([*others, *old], NOW, 10)] == [*[Cause.TIME] * 5, Cause.CAPACITY]
 
 
 def test_no_capacity_means_any_number():
@@ -234,9 +251,9 @@ def run(store, capacity=0):
 def old(engine, clock):
     """Two that an agent kept, long ago, and one that the user said."""
     names = [
-        engine.remember("The till prints twice.", kind="discovery", **CODER).id,
-        engine.remember("Mail is sent by a worker.", **CODER).id,
-        engine.remember("Seats are held in Redis.", kind="discovery").id,
+        engine.remember("The till prints twice.", kind="file_change", **CODER).id,
+        engine.remember("Mail is sent by a worker.", kind="observation", **CODER).id,
+        engine.remember("Seats are held in Redis.", kind="file_change").id,
     ]
     clock.advance(days=100)
     return names
@@ -250,7 +267,7 @@ def test_what_was_archived_is_out_of_sight_and_can_still_be_found(engine, old):
     assert engine.get(old[0]).state_reason == "past its 21 days, never used"
     assert made.archived == (
         Archival(old[0], Cause.TIME, "past its 21 days, never used"),
-        Archival(old[1], Cause.FADED, "faded: confidence 0.05"),
+        Archival(old[1], Cause.FADED, "faded: confidence 0.00"),
     )
     assert made.counts == {Cause.TIME: 1, Cause.FADED: 1}
 
@@ -335,7 +352,7 @@ class UsedMeanwhile:
 
 
 def test_what_is_used_at_the_last_moment_stays(store):
-    first, second = memory(days=200, content="One."), memory(days=200, content="Two.")
+    first, second = memory("observation", 200, content="One."), memory("observation", 200, content="Two.")
     store.put(first)
     store.put(second)
 
@@ -348,7 +365,7 @@ def test_what_is_used_at_the_last_moment_stays(store):
 def test_many_go_in_several_transactions_and_one_change(store):
     with store.transaction():
         for number in range(1100):
-            store.put(memory(days=200, content=f"Number {number}."))
+            store.put(memory("observation", 200, content=f"Number {number}."))
 
     made = run(store)
 
@@ -384,7 +401,7 @@ def reopen(engine, home, folder, embedder, clock):
 def outlived(reopen, clock):
     """A memory whose time is over, in a store that was compacted when it was new."""
     with reopen() as user:
-        name = user.remember("The till prints twice.", kind="discovery", **CODER).id
+        name = user.remember("The till prints twice.", kind="file_change", **CODER).id
     clock.advance(days=22)
     return name
 

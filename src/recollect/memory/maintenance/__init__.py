@@ -13,7 +13,7 @@ Use changes memories, through `Retrieval`:
 
 The rest runs in the background, when `work.schedule.Schedule` or the daemon finds that it is due:
 
-- `compact`: end quarantines and archive what has faded, expired or exceeds the capacity, after a day or 50 retrievals
+- `compact`: end quarantines, archive moments that are over and what exceeds the capacity, after a day or 50 retrievals
 - `consolidate`: merge duplicates, find contradictions, check facts against the code, once a week or daily when idle
 - `clusters`: group memories by meaning, after 50 retrievals; `density` finds the groups
 - `merge`: how two memories become one, for `consolidate` and `review`

@@ -136,12 +136,16 @@ def plan(
     ended: Collection[str] = (),
     spared: Collection[str] = (),
 ) -> list[Archival]:
-    """Return what to archive, and why. `ended` are sessions; memories in `spared` stay whatever the rules say."""
+    """Return what to archive, and why. `ended` are sessions; memories in `spared` stay whatever the rules say.
+
+    What describes a moment goes when its time is over. Anything else goes only from a project above its capacity: first
+    what has had its day, then what is least important. An old memory costs nothing where there is room for it.
+    """
     candidates = [
         memory for memory in memories if memory.state is m.State.ACTIVE and memory.promoted_at is not None
     ]
     free = [memory for memory in candidates if memory.id not in spared and not _is_exempt(memory, now)]
-    archivals = [Archival(memory.id, *why) for memory in free if (why := _why_archive(memory, now, ended))]
+    archivals = [Archival(memory.id, *why) for memory in free if (why := _why_over(memory, now, ended))]
     archived = {archival.memory for archival in archivals}
     for project, count in Counter(
         memory.project_id for memory in candidates if memory.id not in archived
@@ -181,9 +185,15 @@ def _is_exempt(memory: m.Memory, now: datetime) -> bool:
     return memory.pinned or is_stated(memory) or (used is not None and now - used < LATELY)
 
 
-def _why_archive(memory: m.Memory, now: datetime, ended: Collection[str]) -> tuple[Cause, str] | None:
+def _why_over(memory: m.Memory, now: datetime, ended: Collection[str]) -> tuple[Cause, str] | None:
+    """Return why what a memory describes is over; None if it is not, or if it describes no moment."""
     if memory.scope is m.Scope.SESSION and memory.session in ended:
         return Cause.SESSION, "its session has ended"
+    return _why_outlived(memory, now) if kind_of(memory.kind).is_transient else None
+
+
+def _why_outlived(memory: m.Memory, now: datetime) -> tuple[Cause, str] | None:
+    """Return why a memory has had its day, by its kind's time to live or its confidence; None if it has not."""
     ttl = kind_of(memory.kind).ttl
     age = now - last_stated(memory)
     if ttl is not None and memory.access_count < USED_ENOUGH and age > timedelta(days=ttl):
@@ -198,9 +208,14 @@ def _why_archive(memory: m.Memory, now: datetime, ended: Collection[str]) -> tup
 
 
 def _evicted(memories: Sequence[m.Memory], number: int, now: datetime, capacity: int) -> Iterator[Archival]:
-    ranked = sorted((importance_now(memory, now), memory.id) for memory in memories)
-    for importance, name in ranked[:number]:
-        yield Archival(name, Cause.CAPACITY, f"over capacity of {capacity}: importance {importance:.2f}")
+    """Yield so many memories to archive: those that have had their day first, of equals the least important."""
+    outlived = {memory.id: why for memory in memories if (why := _why_outlived(memory, now))}
+    ranked = sorted(
+        (memory.id not in outlived, importance_now(memory, now), memory.id) for memory in memories
+    )
+    for _, importance, name in ranked[:number]:
+        least = Cause.CAPACITY, f"over capacity of {capacity}: importance {importance:.2f}"
+        yield Archival(name, *outlived.get(name, least))
 
 
 @frozen

@@ -155,7 +155,7 @@ def _probability(model: ranking.UsefulnessModel, each: Features, memory: m.Memor
         + model.area * each.area
         + model.advises * _advises(kind)
         + model.kind_weight * math.log(kind.weight)
-        + model.transient * _is_transient(kind)
+        + model.transient * kind.is_transient
         + model.seeded * (memory.source is m.Source.SEEDED)
         + model.extracted * (memory.source is m.Source.EXTRACTED)
     )
@@ -170,22 +170,18 @@ def _good_in_small_store(hits: Sequence[m.Hit]) -> list[int]:
         place
         for place, hit in enumerate(hits)
         if _matches(hit)
-        and not _is_transient(kind_of(hit.memory.kind))
+        and not kind_of(hit.memory.kind).is_transient
         and (hit.score >= least or _is_covered(hit))
     ]
 
 
 def _may_wait(hit: m.Hit) -> bool:
-    return _matches(hit) and not _is_transient(kind_of(hit.memory.kind))
+    return _matches(hit) and not kind_of(hit.memory.kind).is_transient
 
 
 def _advises(kind: Kind) -> bool:
     """Return whether memories of this kind say what to do or to avoid."""
     return kind.standing or kind.family in _ADVISING_FAMILIES
-
-
-def _is_transient(kind: Kind) -> bool:
-    return kind.weight <= ranking.TRANSIENT_KIND_WEIGHT
 
 
 def _background(scores: Sequence[float], model: ranking.UsefulnessModel) -> tuple[float, float]:
