@@ -155,8 +155,10 @@ def _run(
 
 
 def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip() and "log of this run" not in line]
-    return (lines or ["failed"])[-1][:200]
+    said = (line.strip() for line in text.splitlines())
+    lines = [line for line in said if line and "log of this run" not in line and line != "npm notice"]
+    reasons = [line for line in lines if "No matching version" in line]
+    return (reasons or lines or ["failed"])[-1][:200]
 
 
 def run_here() -> dict[str, Any]:

@@ -1,11 +1,14 @@
 """The sets we measure on, all in one shape.
 
 LoCoMo, LongMemEval and DevMemBench lie in `../shared/data` beside the repository and are not ours to ship; our own set
-is in `bench/data`. A set that is not there is `None`, and the bench says so.
+is in `bench/data`. BEAM is read from a folder of its repository, `chats/100K`, that RECOLLECT_BENCH_BEAM names, or from
+`../shared/data/beam`. A set that is not there is `None`, and the bench says so.
 """
 
 import gzip
 import json
+import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +17,7 @@ from typing import Any
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 OWN = Path(__file__).resolve().parents[1] / "data"
+BEAM = Path(os.environ.get("RECOLLECT_BENCH_BEAM") or SHARED / "beam")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,7 @@ def files(name: str, held: bool = False) -> tuple[Path, ...]:
         "devmembench": (SHARED / "devmembench.json.gz",),
         "longmemeval": (SHARED / "longmemeval_s_dev.json.gz",),
         "longmemeval-messages": (SHARED / "longmemeval_s_dev.json.gz",),
+        "beam": (BEAM,),
         "memories": (OWN / "memories.jsonl", OWN / f"questions_{'held' if held else 'dev'}.jsonl"),
         "fresh": (OWN / "memories.jsonl", OWN / "questions_fresh.jsonl"),
     }[name]
@@ -101,6 +106,48 @@ def _rounds(path: Path) -> list[Corpus]:
 def _messages(path: Path) -> list[Corpus]:
     """The same, every message a unit. The id is that of its round, so that a hit counts for its round."""
     return [_haystack(row, _singles) for row in _read(path)]
+
+
+def _beam(folder: Path) -> list[Corpus]:
+    """Every message of a chat is a unit. Questions that no message answers cannot be scored and are left out."""
+    chats = sorted(
+        (each for each in folder.iterdir() if each.name.isdigit()), key=lambda each: int(each.name)
+    )
+    return [_beam_chat(chat) for chat in chats]
+
+
+def _beam_chat(chat: Path) -> Corpus:
+    units: list[Unit] = []
+    for batch in json.loads((chat / "chat.json").read_text(encoding="utf-8")):
+        date = batch.get("time_anchor") or ""
+        for message in (message for turn in batch["turns"] for message in turn):
+            date = message.get("time_anchor") or date
+            words = _BEAM_MARK.sub("", message["content"])
+            text = f"[{date}] {message['role']}: {words}"
+            units.append(Unit(str(message["id"]), text, str(batch["batch_number"]), author=message["role"]))
+    session = {unit.id: unit.session for unit in units}
+    kinds = json.loads((chat / "probing_questions" / "probing_questions.json").read_text(encoding="utf-8"))
+    questions = []
+    for asked in (asked for kind in kinds.values() for asked in kind):
+        relevant = frozenset(_beam_ids(asked.get("source_chat_ids"))) & session.keys()
+        if relevant:
+            sessions = frozenset(session[each] for each in relevant)
+            questions.append(Question(asked["question"], relevant, sessions))
+    return Corpus(tuple(units), tuple(questions))
+
+
+_BEAM_MARK = re.compile(r"\s*->->.*\Z", re.DOTALL)  # which point of the plan a message is about
+
+
+def _beam_ids(source: Any) -> Iterator[str]:
+    """Yield the ids of messages in lists and objects of lists."""
+    if isinstance(source, dict):
+        source = list(source.values())
+    if isinstance(source, list):
+        for each in source:
+            yield from _beam_ids(each)
+    elif source is not None:
+        yield str(source)
 
 
 Turns = list[dict[str, Any]]
@@ -167,6 +214,7 @@ _LOADERS: dict[str, Callable[..., list[Corpus]]] = {
     "devmembench": _conversations,
     "longmemeval": _rounds,
     "longmemeval-messages": _messages,
+    "beam": _beam,
     "memories": _own,
     "fresh": _own,
 }

@@ -16,6 +16,7 @@ VIEWS = {  # as it is shown: set, and what is ranked
     "LongMemEval-S by round": ("longmemeval", "unit"),
     "LongMemEval-S by session": ("longmemeval", "session"),
     "DevMemBench by session": ("devmembench", "session"),
+    "BEAM-100K by message": ("beam", "unit"),
     "own memories": ("memories", "memory"),
     "own memories, in general words": ("fresh", "memory"),
 }

@@ -53,6 +53,9 @@ class Vectors:
                 file.flush()
                 self._known.update(zip(batch, vectors, strict=True))
                 done += len(batch)
-                print(f"\rembedding {done}/{len(todo)}, {monotonic() - begin:.0f} s", end="", file=sys.stderr)
+                if sys.stderr.isatty():
+                    seconds = monotonic() - begin
+                    print(f"\rembedding {done}/{len(todo)}, {seconds:.0f} s", end="", file=sys.stderr)
         self._whole = self._file.stat().st_size
-        print(file=sys.stderr)
+        if sys.stderr.isatty():
+            print(file=sys.stderr)

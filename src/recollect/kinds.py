@@ -95,7 +95,7 @@ _ROWS = (
         label="never",
     ),
     Kind("gotcha", "warning", "what goes wrong unless you know it", 60, None, 1.3),
-    Kind("warning", "warning", "a danger for the time being", 60, 30, 1.3),
+    Kind("warning", "warning", "a temporary danger", 60, 30, 1.3),
     Kind(
         "error_pattern", "warning", "an error, and what solved it", 60, 90, 1.2, reports=True, label="error"
     ),

@@ -140,6 +140,7 @@ class MessageWeights:
     words: float = 1.0  # × coverage
     meaning: float = 1.0  # × cosine
     assistant: float = -0.5  # for what an assistant wrote
+    reply: float = -0.5  # once more, for that message alone: its neighbours and its session do not count less
     neighbours: tuple[NeighbourWeight, ...] = (
         NeighbourWeight(-1, 1.0, if_question=2.0),
         NeighbourWeight(+1, 0.6),

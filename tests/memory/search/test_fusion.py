@@ -56,6 +56,7 @@ def test_a_message_is_scored_as_the_recipe_says() -> None:
         words=1.0,
         meaning=1.0,
         assistant=-0.5,
+        reply=-0.25,
         neighbours=(NeighbourWeight(-1, 1.0, if_question=2.0),),
         around=0.25,
         short=5.0,
@@ -71,8 +72,9 @@ def test_a_message_is_scored_as_the_recipe_says() -> None:
     unit = 1 / np.sqrt(0.375)
     assert units.parts["words"] == pytest.approx(np.array([-0.25, -0.25, 0.75, -0.25]) * unit)
     assert units.parts["meaning"] == pytest.approx(np.array([0.25, -0.25, 0.25, -0.25]) * unit)
-    assert units.parts["author"].tolist() == [0, -0.5, 0, 0]
+    assert units.parts["author"].tolist() == [0, -0.75, 0, 0]
     assert units.parts["neighbours"] == pytest.approx([0, 0.125 * 3 * 0, 0, 0.125 * unit])
+    # Of the assistant's message, the session does not count `reply`.
     first, second = -0.5 * unit - 0.5, unit + (-0.5 + 0.125) * unit
     assert units.parts["session"] == pytest.approx(0.3 * np.array([first, first, second, second]) / 2)
     assert units.parts["session words"] == pytest.approx([-0.25, -0.25, 0.25, 0.25])

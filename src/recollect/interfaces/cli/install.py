@@ -58,7 +58,7 @@ def install(
     """Connect a coding agent: hooks, MCP server, slash commands, skill.
 
     Shows the changes and asks before writing. Existing settings are kept, and `recollect uninstall` removes exactly what
-    was added. What an older version installed and this one does not is removed. Without HOST it looks for installed
+    was added. Files that only an older version installed are removed. Without HOST it looks for installed
     agents.
 
     Claude Code and Gemini CLI ask you before an agent uses a tool of the MCP server, and refuse it where nobody can be

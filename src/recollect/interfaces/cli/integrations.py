@@ -67,7 +67,7 @@ def _print_status(answer: dict[str, Any] | None, is_running: bool) -> None:
 def start(cli: CliContext) -> CommandResult:
     """Start the daemon, and load the model.
 
-    This is not necessary: hooks and the MCP server start it when they need it. Use it to have the first answer at once.
+    This is not necessary: hooks and the MCP server start it when they need it. Use it if you want the first answer at once.
     """
     from recollect.interfaces.daemon_client import control
 

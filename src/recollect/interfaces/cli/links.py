@@ -43,7 +43,7 @@ def _print_link(link: m.Link) -> None:
 def link(cli: CliContext, source: str, target: str, relation: str, weight: float, author: str) -> m.Link:
     """Link memory A to memory B.
 
-    With --relation supersedes, A takes the place of B.
+    With --relation supersedes, A replaces B.
     """
     cli.actor = author
     return cli.engine.memory.link(source, target, relation, weight)

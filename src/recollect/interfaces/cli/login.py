@@ -27,7 +27,7 @@ The local store is not touched, and `recollect logout` returns to it."""
 @click.command()
 @click.argument("address", metavar="URL")
 @click.option("--code", help="An invitation code, as an admin gave it to you. It works once.")
-@click.option("--token", help="A token that you have already [RECOLLECT_TOKEN].")
+@click.option("--token", help="A token that you already have [RECOLLECT_TOKEN].")
 @click.option("--oidc", is_flag=True, help="Sign in at the team's identity provider, in a browser.")
 @click.option("--private-mode", is_flag=True, help="Keep your private memories on this machine.")
 @click.option(
@@ -49,7 +49,7 @@ def login(
     embeddings: str,
     sure: bool,
 ) -> CommandResult:
-    """Use a team server: from now on your memories are there.
+    """Log in to a team server, which then stores your memories.
 
     Says what leaves this machine, and asks first. Commands, hooks, agents and the memory browser use the server until you
     log out.

@@ -77,7 +77,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "stats": ("stats", "Show statistics about memories, response times and savings."),
     },
     "Team": {
-        "login": ("login", "Use a team server: from now on your memories are there."),
+        "login": ("login", "Log in to a team server, which then stores your memories."),
         "logout": ("login", "Return to the local store."),
         "whoami": ("login", "Show where the memories are, and who you are there."),
         "team": ("team", "Share memories in a team: run the server, invite people, manage tokens."),

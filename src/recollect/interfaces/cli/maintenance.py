@@ -219,7 +219,7 @@ def _print_vacuum(done: dict[str, Any]) -> None:
 
 
 @click.command()
-@click.option("--force", is_flag=True, help="Do it even if it saves little space.")
+@click.option("--force", is_flag=True, help="Run even if it frees little space.")
 @rendered(_print_vacuum)
 def vacuum(cli: CliContext, force: bool) -> dict[str, Any]:
     """Free the disk space of deleted memories.

@@ -52,7 +52,7 @@ def _print_models(models: Sequence[ListedModel]) -> None:
 @model.command(name="list")
 @rendered(_print_models, key="models")
 def list_models(cli: CliContext) -> Sequence[ListedModel]:
-    """List the models, which are here, and which is used."""
+    """List the models, and show which are installed and which one is used."""
     home, path = cli.settings.home, cli.settings.embedder_path
     bundled = ListedModel(NAME, "" if path else "used", DIM, 22_972_370, "Apache-2.0", "bundled")
     return [
@@ -97,7 +97,7 @@ def add(cli: CliContext, name: str, path: Path | None, yes: bool) -> CommandResu
 @click.argument("name")
 @rendered()
 def use(cli: CliContext, name: str) -> CommandResult:
-    """Use a model from now on, and make the vectors of all memories anew.
+    """Switch to a model, and compute the vectors of all memories again.
 
     If that is interrupted, `recollect init` continues it; until then memories without a vector are found by words.
     """

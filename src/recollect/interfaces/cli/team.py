@@ -104,7 +104,7 @@ def init(
 def upgrade(cli: CliContext, database: str | None, admin_database: str) -> CommandResult:
     """Update the tables for this version of Recollect.
 
-    Run it once with the new version, then replace the servers one by one. Servers of the version before go on meanwhile.
+    Run it once with the new version, then replace the servers one by one. Servers of the previous version keep working meanwhile.
     """
     from recollect.store import migrate_team
 
@@ -228,7 +228,7 @@ def invite(cli: CliContext, name: str, role: str, days: int, withdraw: bool) -> 
 @team.command()
 @rendered()
 def usage(cli: CliContext) -> CommandResult:
-    """Show how much was written today, and how much may be."""
+    """Show how much was written today, and the daily limits."""
     used: dict[str, tuple[int, int]] = client_of(cli).call("usage", {})
 
     def text() -> None:
@@ -299,7 +299,7 @@ def leave(cli: CliContext) -> CommandResult:
 @click.option("--off", is_flag=True, help="Show it to the others from now on.")
 @rendered()
 def quarantine(cli: CliContext, name: str, off: bool) -> CommandResult:
-    """Keep what a person's agents write from the others.
+    """Hide what a person's agents write from everybody else.
 
     New people are in quarantine until you end it: what their agents learn stays private to them. What is private already
     stays so until the person shares it.
@@ -335,9 +335,7 @@ def token() -> None:
 
 @token.command()
 @click.argument("name")
-@click.option(
-    "--agent", default="", help="The token is for an agent or a job with this name, which acts as itself."
-)
+@click.option("--agent", default="", help="For an agent or a job with this name, which acts in its own name.")
 @click.option(
     "--action",
     "actions",
@@ -572,7 +570,7 @@ def migrate(
 
 @team.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--mine", is_flag=True, help="Everything that is stored of you, and nothing of others.")
+@click.option("--mine", is_flag=True, help="Everything that is stored about you, and nothing about others.")
 @click.option(
     "--format",
     "form",
@@ -650,13 +648,13 @@ def _count_on_this_machine(cli: CliContext) -> int:
 @team.command(name="erase-me")
 @click.option("--confirm", metavar="NAME", help="Your name, as `recollect whoami` shows it.")
 @click.option("--now", "at_once", is_flag=True, help="Do not wait for 30 days.")
-@click.option("--cancel", is_flag=True, help="Keep everything after all.")
+@click.option("--cancel", is_flag=True, help="Cancel the deletion.")
 @rendered()
 def erase_me(cli: CliContext, confirm: str | None, at_once: bool, cancel: bool) -> CommandResult:
-    """Delete everything of yours from the team, in 30 days or now.
+    """Delete all your data from the team, in 30 days or now.
 
     Your memories go, with their vectors, links and undo images, your share of merged ones, your sessions, and your name.
-    Until it is due you can go on, and --cancel takes it back; afterwards it cannot be undone. Run `recollect team export FILE
+    Until then you can keep working, and --cancel stops the deletion; afterwards it cannot be undone. Run `recollect team export FILE
     --mine` first.
     """
     if cancel:
@@ -683,7 +681,7 @@ def erase_me(cli: CliContext, confirm: str | None, at_once: bool, cancel: bool) 
 @click.option("--confirm", metavar="NAME", required=True, help="The same name again.")
 @rendered()
 def erase(cli: CliContext, name: str, confirm: str) -> CommandResult:
-    """Delete everything of somebody who has left. It cannot be undone.
+    """Delete all data of a person who has left. It cannot be undone.
 
     People who are still there do this themselves, with `recollect team erase-me`. Run it too for whoever was erased after
     a backup that you restore, once you have removed them again.
@@ -721,10 +719,10 @@ def erasures(cli: CliContext) -> Sequence[Erasure]:
 
 @team.command()
 @click.argument("what", required=False)
-@click.option("--revoke", is_flag=True, help="No longer agree.")
+@click.option("--revoke", is_flag=True, help="Withdraw the consent.")
 @rendered()
 def consent(cli: CliContext, what: str | None, revoke: bool) -> CommandResult:
-    """Show what you agree to, agree to WHAT, or no longer.
+    """Show your consents, give one, or withdraw one.
 
     `server`: your memories are stored on the server. If you revoke it, nothing more of yours is stored; what is there stays
     until you erase it. `embeddings`: the server makes the vectors of your texts; see `recollect login --embeddings`.
@@ -745,13 +743,16 @@ def consent(cli: CliContext, what: str | None, revoke: bool) -> CommandResult:
 
 @team.command()
 @click.option(
-    "--forgotten", type=click.IntRange(1, 3650), metavar="DAYS", help="Delete what was forgotten so long ago."
+    "--forgotten",
+    type=click.IntRange(1, 3650),
+    metavar="DAYS",
+    help="Delete memories this many days after they were forgotten.",
 )
 @click.option(
     "--unused",
     type=click.IntRange(0, 3650),
     metavar="DAYS",
-    help="Forget what nobody has used or changed for so long; 0 for never.",
+    help="Forget memories that nobody has used or changed for this many days; 0 for never.",
 )
 @rendered()
 def retention(cli: CliContext, forgotten: int | None, unused: int | None) -> CommandResult:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--off", is_flag=True, help="Trust it no longer: agents see only what you accept.")
+@click.option("--off", is_flag=True, help="Stop trusting it: agents see only what you accept.")
 @click.option("--list", "listing", is_flag=True, help="List the repositories that you trust.")
 @click.option("-y", "--yes", "sure", is_flag=True, help="Do not ask for confirmation.")
 @rendered()

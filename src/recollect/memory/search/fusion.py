@@ -73,7 +73,8 @@ def combine_message_scores(
     relevance = ScoreParts(_relevance(coverage, cosine, mask, weights.words, weights.meaning))
     scale = standard_deviation(relevance.total, inside)
     parts = {name: centred(part, inside) / scale for name, part in relevance.parts.items()}
-    parts["author"] = weights.assistant * (features.by_assistant & inside).astype(np.float64)
+    written = (features.by_assistant & inside).astype(np.float64)
+    parts["author"] = weights.assistant * written
 
     alone = ScoreParts(parts).total
     sessions = features.sessions
@@ -89,6 +90,7 @@ def combine_message_scores(
     shared = z_scores(session_scores, present)
     mean = total / np.maximum(np.count_nonzero(~np.isnan(best), axis=0), 1)
     asks = features.is_question * np.minimum(1.0, weights.short / lengths)
+    parts["author"] = parts["author"] + weights.reply * written
     parts["question"] = weights.question * asks * inside
     parts["session"] = weights.session * mean[sessions.of] * inside
     little = np.minimum(1.0, weights.long / longest)
