@@ -103,7 +103,7 @@ def _grep(text: str, texts: Mapping[str, str]) -> tuple[int, list[str], list[str
     words = sorted(filter(hits.get, hits), key=lambda word: (word not in identifiers, len(hits[word])))[
         :WORDS
     ]
-    kinds = classify_files(texts, ())
+    kinds = classify_files(texts)
 
     def by_words(path: str) -> tuple[bool, int, int, str]:
         own = [len(hits[word]) for word in words if path in hits[word]]

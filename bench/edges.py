@@ -231,7 +231,7 @@ def _targets(oracle: "Server", sources: dict[str, Source], path: str, site: Site
     if site.called and not defined:
         # Perhaps a variable that holds a class, `self.config_class(…)`, `cls(…)`, or an object with `__call__`.
         told = oracle.hover(path, site)
-        if itself := re.search(r": type\[Self@(\w+)\]", told):
+        if itself := re.search(r": type\[Self@(\w+)[\[\]]", told):
             yield from _method(oracle, sources, path, itself[1])
             return
         is_class = told.startswith("(type) ") or ": type[" in told

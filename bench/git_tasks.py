@@ -66,7 +66,7 @@ def _solved(name: str, repository: str) -> list[dict[str, Any]]:
 
 
 def plain(at: Checkout, text: str) -> list[str]:
-    kinds = classify_files(at.graph.paths, ())
+    kinds = classify_files(at.graph.paths)
     texts = {path: terms for path, terms in at.graph.terms() if kinds.get(path, ("",))[0] is FileRole.CODE}
     scores = Index([Field(Texts.of(texts.values()), length_penalty=0.75)], half_saturation=1.2).scores(
         dict.fromkeys(question_terms(text), 1.0)

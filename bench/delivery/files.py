@@ -140,6 +140,6 @@ def _commit(source: Path, sha: str) -> CommitTask:
     head, _, changes = shown.partition("\n")
     parents, subject, date = head.split("\0")
     paths = [line.partition("\t")[2] for line in changes.splitlines() if line.startswith("M\t")]
-    roles = classify_files(paths, ())
+    roles = classify_files(paths)
     code = frozenset(path for path in paths if path in roles and roles[path][0] is FileRole.CODE)
     return CommitTask(parents.split()[0], subject, code, int(date))

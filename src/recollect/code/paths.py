@@ -53,6 +53,7 @@ _BENCH_PACKAGE = re.compile(r"(?:.+[.-])?bench(?:es|marks?)?", re.IGNORECASE)
 _CONTAINERS = frozenset(
     "packages crates apps modules libs projects src".split()
 )  # of parts, which say what they are
+_MANIFESTS = ("/Cargo.toml", "/package.json", "/pyproject.toml")
 _SETTINGS = re.compile(
     r".+\.(?:config|workspace)(\.\w+)?\.\w+|(Gruntfile|gulpfile)\.\w+|setup\.py|noxfile\.py|build\.rs|\..+"
 )
@@ -110,12 +111,21 @@ def folder_role(name: str) -> FileRole | None:
     )
 
 
-def classify_files(paths: Iterable[str], packages: Collection[str]) -> dict[str, tuple[FileRole, str]]:
+def classify_files(
+    paths: Iterable[str], packages: Collection[str] | None = None
+) -> dict[str, tuple[FileRole, str]]:
     """Return the role of each path and, unless it is code, the folder that decides it; leave out what has no role.
 
-    `packages` are the folders with a manifest: their own sub-folders count like those of the project.
+    `packages` are the folders with a manifest: their own sub-folders count like those of the project. None means those that
+    are in a folder for parts, such as `crates/shop`.
     """
     paths = [path for path in paths if not is_vendored(path)]
+    if packages is None:
+        packages = {
+            folder_of(path)
+            for path in paths
+            if path.endswith(_MANIFESTS) and path.count("/") > 1 and path.partition("/")[0] in _CONTAINERS
+        }
     folders = list(map(folder_of, paths))
     code = {
         path: (folder, is_test_name(path))

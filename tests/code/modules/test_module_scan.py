@@ -794,3 +794,14 @@ def test_a_call_or_a_remark_does_not_describe_a_project(doc):
     }
 
     assert next(iter(modules(files).values())).description == "a, b"
+
+
+def test_a_part_of_a_workspace_has_folders_of_its_own_for_tests_and_benchmarks():
+    paths = [
+        "crates/shop/Cargo.toml",
+        *(f"crates/shop/{name}/pay.rs" for name in ("src", "tests", "benches")),
+    ]
+
+    roles = classify_files(paths)
+
+    assert [roles[path][0] for path in paths[1:]] == [FileRole.CODE, FileRole.TESTS, FileRole.TOOLING]

@@ -250,7 +250,7 @@ class CodeGraph:
     @cached_property
     def _code(self) -> frozenset[str]:
         """The files that are no tests, examples, documents or tools."""
-        roles = classify_files(self.nodes, ())
+        roles = classify_files(self.nodes)
         return frozenset(path for path, (role, _) in roles.items() if role is FileRole.CODE)
 
     def _constructors(self, symbol: Symbol) -> list[str]:

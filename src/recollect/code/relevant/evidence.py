@@ -53,7 +53,7 @@ def worth_showing(found: "Relevant", graph: "CodeGraph") -> tuple[FileToShow, ..
     shown = [
         hit for hit in found.files[: w.FILES_SHOWN] if hit.score >= w.CLOSE_TO_BEST * found.files[0].score
     ]
-    roles = classify_files(graph.paths, ())
+    roles = classify_files(graph.paths)
     tests = [path for path, (role, _) in roles.items() if role is FileRole.TESTS]
     graph.resolve(tests)
     return tuple(

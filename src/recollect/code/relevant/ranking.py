@@ -229,7 +229,7 @@ class Ranking:
 
     @cached_property
     def _roles(self) -> list[FileRole | None]:
-        roles = classify_files(self.paths, ())
+        roles = classify_files(self.paths)
         file_roles = [roles[path][0] if path in roles else None for path in self.paths]
         return [
             FileRole.TESTS if kind is FileRole.CODE and node.names.are_tests else kind
