@@ -10,6 +10,7 @@ from livehosts.script import ReadFile, Say
 TASK = "Charge cards again when the bank times out"
 ABOUT_FILE = "Receipts of refunds begin with R, because the ledger of the bookkeeper Hofmann sorts by it"
 OPENING = "Let a customer choose the paper of the confirmation that is sent to them"
+COMMENT = "# Error: an address that is missing or invalid is not found by the mail server.\n"
 KNOWN, UNKNOWN = "src/shop/mailer.py", "src/shop/inventory.py"
 FILES = ("src/shop/payment.py", "tests/test_payment.py")
 
@@ -28,6 +29,8 @@ def map_and_files(run: CheckRun) -> None:
 def opened_file(run: CheckRun) -> None:
     with run.sandbox() as box:
         box.recollect("remember", ABOUT_FILE, "--kind", "gotcha", "--file", KNOWN)
+        with (box.project / KNOWN).open("a") as file:
+            file.write(COMMENT)  # what a file says of errors is no failure of the command that prints it
         box.install()
         box.run("Say hello first")
         for number in run.count(2, 5):

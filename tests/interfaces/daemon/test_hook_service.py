@@ -212,6 +212,7 @@ def test_an_agents_warning_is_told_once(hook, memory, home, folder, embedder):
 
 
 CARTS = "Carts are written with SETNX: two tabs may race"
+CODE = 'import redis\n\nclass CartError(Exception):\n    """An error: the cart is missing, or its code is invalid."""\n'
 DISCOUNT = "Add a discount code to carts, at most one of them, and show it on every receipt and invoice"
 
 
@@ -224,8 +225,8 @@ def read_file(hook, path, host="claude-code", **more):
         "opencode": ("tool.execute.after", "read", {"filePath": path}),
     }[host]
     if host == "opencode":
-        return hook(event, host=host, tool=tool, args=given, output="1: import redis", **more)
-    return hook(event, host=host, tool_name=tool, tool_input=given, tool_response="import redis", **more)
+        return hook(event, host=host, tool=tool, args=given, output=CODE, **more)
+    return hook(event, host=host, tool_name=tool, tool_input=given, tool_response=CODE, **more)
 
 
 @pytest.mark.parametrize("host", ["claude-code", "codex", "gemini", "opencode"])

@@ -381,10 +381,13 @@ def _opened_by(event: HostEvent) -> tuple[str, ...]:
 def _is_failure(event: HostEvent) -> bool:
     """Return whether the tool of the event failed, as far as the host or the output tells.
 
-    Codex hands on what a command printed and not how it exited; an error in it is worth a look at the known fixes.
+    Codex hands on what a command printed and not how it exited; an error in it is worth a look at the known fixes, unless
+    it is in a file that the command has read.
     """
     call, answer = (each for _, each in session_events(event))
-    return call_failed(call, answer) or (answer.failed is None and bool(error_line(answer.text)))
+    if call_failed(call, answer):
+        return True
+    return answer.failed is None and not opened_files(call) and bool(error_line(answer.text))
 
 
 def context_limit(host: str) -> int:
