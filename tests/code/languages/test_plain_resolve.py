@@ -469,3 +469,16 @@ def test_a_function_is_meant_where_it_is_called_by_the_name_of_a_class():
     resolver = resolver_of({"a.rb": shop, "b.rb": 'require_relative "a"\ndef run = Shop.Till(1)\n'})
 
     assert ("b.rb::run", "calls", "a.rb::Shop.Till") in {edge[:3] for edge in resolver.edges("b.rb")}
+
+
+def test_a_name_in_a_class_of_ruby_means_no_method_of_the_modules_around_it():
+    base = "module Shop\n  class Base\n    class Part\n      def self.register(n) = n\n    end\n  end\nend\n"
+    own = (
+        "module Shop\n  def self.register(n) = n\n\n  class Own < Base\n    class Till < Part\n"
+        "      register :till\n    end\n  end\nend\n"
+    )
+    resolver = resolver_of({"base.rb": base, "own.rb": f'require_relative "base"\n{own}'})
+
+    called = {edge.target for edge in resolver.edges("own.rb") if edge.kind == "calls"}
+
+    assert called == {"base.rb::Shop.Base.Part.register"}

@@ -50,6 +50,7 @@ class Language:
     has_private_sections: bool = False  # methods after a line `private` are not exported
     has_qualified_names: bool = False  # a method may be defined outside its class as `Class::method`
     calls_own_methods_by_name: bool = False  # `run()` in a method may mean `self.run()`
+    hides_outer_methods: bool = False  # such a name means no method of the classes around the innermost one
     calls_without_brackets: bool = False
     has_open_classes: bool = False  # a class may be defined in several places
     sees_whole_project: bool = False  # a class is seen everywhere, once any file has loaded it

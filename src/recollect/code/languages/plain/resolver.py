@@ -379,15 +379,25 @@ class _LanguageFamily:
             return next(self._bases(_Target("instance", file.path, around, "self"), depth), None)
         here = scope
         while here != FILE:
-            if found := (self._class_in if is_type else self._in_scope)(file, here, name, depth):
+            found = (self._class_in if is_type else self._in_scope)(file, here, name, depth)
+            if found is not None and not (here != around and self._is_hidden(file, here, found)):
                 return found
             here = file.definitions[here].scope
+        if is_type and around != FILE and file.language.hides_outer_methods:
+            inherited = self._member(_Target("symbol", file.path, around), name, depth)
+            if inherited is not None and self._definition(inherited).kind == CLASS:
+                return inherited
         if (number := file.inside[FILE].get(name)) is not None:
             return _Target("symbol", file.path, number)
         for binding in file.given.get((FILE, name), ()) if not is_type else ():
             if found := self._value(file, binding, depth):
                 return found
         return self._from_elsewhere(file, scope, name, depth)
+
+    def _is_hidden(self, file: _PlainFile, scope: int, found: _Target) -> bool:
+        """Return whether a name means nothing here: a method of a class around the innermost one, as in Ruby."""
+        is_outer = file.language.hides_outer_methods and file.definitions[scope].kind == CLASS
+        return is_outer and found.kind == "symbol" and self._definition(found).kind == FUNCTION
 
     def _this(self, file: _PlainFile, scope: int, around: int) -> _Target | None:
         if around != FILE:

@@ -44,6 +44,7 @@ LANGUAGES = (
         has_private_sections=True,
         constructor="initialize",
         calls_own_methods_by_name=True,
+        hides_outer_methods=True,
         calls_without_brackets=True,
         has_open_classes=True,
         sees_whole_project=True,
