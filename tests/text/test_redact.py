@@ -298,6 +298,8 @@ ORDINARY = [
     "changed the password field to type=password and set the password policy to strict",
     "log in to the staging tenant as admin / member to compare the menus",
     "Log in to the page as user1 / user2 to compare, or log in to GitHub as octo-org/team1",
+    "A frame that breaks the parser: 21 93 0F 36 A1 09 06 07 60 85 74 05 08 01 01 7E",
+    "The private key of the map has 64 bits; the session key is made anew",
     "logged in to prod as ops: 3xx errors, login to the cluster with namespace/pod-42",
     "Update the password policy to NIST-800-63B and change the password hashing from md5 to bcrypt12",
     "update the password reset email to template_v3.html, updated password service to python3.12",

@@ -335,7 +335,8 @@ class Memories:
 
     def merge(self, name: str, other: str, *, change: m.Change | None = None) -> m.Memory:
         """Merge two memories that say the same; return the one that stays. Raises `Refused`."""
-        from recollect.memory.maintenance.merge import merge, survivor_of
+        from recollect.memory.maintenance.merge import merge
+        from recollect.memory.write.reinforce import survivor_of
 
         pair = survivor_of(*(self._checked(Operation.MERGE, self.get(each)) for each in (name, other)))
         _refuse_to_merge(*pair)

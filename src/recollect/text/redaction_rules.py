@@ -248,6 +248,9 @@ def _is_nobodys(local: str, host: str) -> bool:
 # Kept free for films and manuals, and lines that cost the caller nothing.
 _NOBODYS_PHONE = re.compile(r"555\D?01\d\d$|^\+?1\D{0,2}8(?:00|33|44|55|66|77|88)\D")
 
+_BYTE_BEFORE = re.compile(r"[0-9A-Fa-f]{2} ")
+_BYTE_AFTER = re.compile(r" [0-9A-Fa-f]{2}(?!\w)")
+
 
 def _phone_number(match: re.Match[str]) -> bool:
     value = value_of(match)
@@ -256,6 +259,9 @@ def _phone_number(match: re.Match[str]) -> bool:
 
 def _national_number(match: re.Match[str]) -> bool:
     value = value_of(match)
+    before, after = match.string[: match.start()][-3:], match.string[match.end() :][:4]
+    if _BYTE_BEFORE.fullmatch(before) or _BYTE_AFTER.match(after):  # of a hex dump
+        return False
     return 10 <= sum(map(str.isdigit, value)) <= 12 and not _NOBODYS_PHONE.search(value)
 
 

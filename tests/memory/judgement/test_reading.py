@@ -86,3 +86,19 @@ def test_only_the_nearest_are_read_and_nothing_that_is_far_away():
     )
 
     assert [old for old, _ in reader.asked] == [text for text, _, _ in reversed(judged)][:MOST_READ]
+
+
+def test_what_is_read_as_the_same_is_proposed_and_not_merged():
+    found = read(
+        ScriptedReader(Relatedness(0.01, 0.9, 0.09)), "Answer her briefly.", "The user wants short answers."
+    )
+
+    assert (found.relation, found.certain) == (StatementRelation.MERGEABLE, False)
+    assert "read as the same, 90% (scripted reader, unsure)" in found.explanation
+
+
+def test_the_same_frame_about_another_thing_is_never_read_as_the_same():
+    reader = ScriptedReader(Relatedness(0.01, 0.9, 0.09))
+    new, old = "billing publishes its changes to Kafka.", "tax publishes its changes to Kafka."
+
+    assert read(reader, new, old) == compare(new, old, 0.5)

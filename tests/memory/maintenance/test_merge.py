@@ -7,7 +7,8 @@ import pytest
 
 import recollect.model as m
 from recollect.memory.decay import confidence_now
-from recollect.memory.maintenance.merge import merge, merged, survivor_of
+from recollect.memory.maintenance.merge import merge, merged
+from recollect.memory.write.reinforce import survivor_of
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -70,3 +70,15 @@ def test_nothing_is_merged_because_of_a_reading(open_engine, reader):
         engine.care.consolidate()
 
         assert all(engine.get(each.id).state is m.State.ACTIVE for each in told)
+
+
+def test_a_merge_is_proposed_of_what_is_read_as_the_same(open_engine, reader):
+    with open_engine(reader) as engine:
+        old = engine.remember("Never edit the generated files in src/gen.")
+
+        new = engine.remember("No manual changes to generated code under src/gen.")
+
+        (question,) = [each.review for each in engine.questions() if each.review.kind == "merge"]
+        assert question.memories == (old.id, new.id)
+        assert "read as the same" in question.reason
+        assert [engine.get(each.id).state for each in (old, new)] == [m.State.ACTIVE] * 2

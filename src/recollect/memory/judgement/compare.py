@@ -48,6 +48,11 @@ def is_open(comparison: Comparison, new: str, old: str) -> bool:
     )
 
 
+def is_about_another(comparison: Comparison) -> bool:
+    """Return whether the statements only have a frame in common, as far as the rules see: "billing publishes …", "tax publishes …"."""
+    return comparison.rule == "unexplained word" and comparison.relation is StatementRelation.RELATED
+
+
 def differing_words(new: str, old: str) -> str:
     """Return the first words that only one of them has, the older statement's before those of the newer: for an explanation."""
     pair = pair_up(parse(new), parse(old), None)

@@ -309,7 +309,9 @@ def _is_undone(new: Token, old: Token) -> bool:
 
 
 def _is_taken_back(new: Token, old: Token, orders: list[str]) -> bool:
-    if not FAMILIES_OF.get(new.word, frozenset()).isdisjoint(FAMILIES_OF.get(old.word, ())):
+    shared = FAMILIES_OF.get(new.word, frozenset()) & FAMILIES_OF.get(old.word, frozenset())
+    # "Suppress warnings", "suppress errors": of several, a level is what is logged.
+    if shared - {"log level"} or (shared and not (new.surface.endswith("s") and old.surface.endswith("s"))):
         return True
     if orders == ["", ""]:  # "Postgres 15 with chunks of 7 days"
         return new.kind in MEASURES
@@ -320,7 +322,7 @@ def _is_taken_back(new: Token, old: Token, orders: list[str]) -> bool:
 
 def _is_command(token: Token) -> bool:
     """Return whether the code is something to run, unlike the name of a class or a function, of which several are used."""
-    is_name = not _IN_NAMES.isdisjoint(token.word) or token.surface != token.surface.lower()
+    is_name = not _IN_NAMES.isdisjoint(token.surface) or token.surface != token.surface.lower()
     return token.kind is TokenKind.CODE and not is_name
 
 
@@ -393,6 +395,12 @@ def denied(pair: Pair) -> Comparison | None:
     new, old = pair.new.subject, pair.old.subject
     if new & old and new - old and old - new:  # "feature branches", "long-lived branches"
         return None
+    if not pair.opposed and all(
+        any(clause.negations % 2 for clause in side.clauses) for side in (pair.new, pair.old)
+    ):
+        return (
+            None  # both forbid: "never edit generated files", "src/gen is generated, it must not be changed"
+        )
     apart = frames(pair)
     if apart.new.about or apart.old.about or (apart.new.values and apart.old.values) or _narrows(pair):
         return None

@@ -464,7 +464,8 @@ def _order(raws: list[_RawToken]) -> str | None:
     if any(raw.surface == ":" for raw in raws):  # "cldr: parse …", unlike "Cache: expires …"
         return stated[0].word if is_labelled and not _is_third_person(stated, 0) else None
     says_what_holds = any(
-        _is_verb(raw) or _is_third_person(stated, place) for place, raw in enumerate(stated)
+        (_is_verb(raw) and raw.lower != "errors") or _is_third_person(stated, place)
+        for place, raw in enumerate(stated)
     )
     return "" if not says_what_holds else None
 
@@ -782,7 +783,7 @@ _COMMIT = re.compile(
 )
 _LABEL = re.compile(r"\s*[A-Z][a-z]+: \S+(?: \S+)?\s*")  # "Docs: Sphinx" says what is used
 _RELEASE = re.compile(
-    r"\s*(?:(?:start|begin|release|releasing|prepare|prep|bump|tag|publish|cut|set|new|the|for|to|version|dev)\s+){0,5}v?\d+\.\d+[\w.+-]*\s*",
+    r"\s*(?:(?:start|begin|release|releasing|prepare|prep|bump|increment|raise|tag|publish|cut|set|new|next|the|for|to|version|number|dev|development)\s+){0,6}v?\d+\.\d+[\w.+-]*\s*",
     re.IGNORECASE,
 )
 _RELEASE_OF = re.compile(

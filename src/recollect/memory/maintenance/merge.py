@@ -17,17 +17,6 @@ SAME = "says the same"  # reason of the link to the memory that was merged
 _STANDINGS = tuple(m.Standing)  # the weakest first
 
 
-def survivor_of(one: m.Memory, other: m.Memory) -> tuple[m.Memory, m.Memory]:
-    """Return which stays and which is merged into it: the more trusted stays, then the pinned, the stronger, the older."""
-
-    def rank(memory: m.Memory) -> tuple[float, bool, int]:
-        return memory.trust, memory.pinned, memory.strength
-
-    if rank(one) == rank(other):
-        return (one, other) if one.id <= other.id else (other, one)
-    return (one, other) if rank(one) > rank(other) else (other, one)
-
-
 def merge(
     store: Store, survivor: m.Memory, other: m.Memory, model: str, actor: str, now: datetime
 ) -> m.Memory:

@@ -10,6 +10,17 @@ from recollect.policy import Operation, Permission, is_persons, on_memory
 MAX_REINFORCEMENTS = 50  # the newest are kept; `strength` counts all
 
 
+def survivor_of(one: m.Memory, other: m.Memory) -> tuple[m.Memory, m.Memory]:
+    """Return which stays and which is merged into it: the more trusted stays, then the pinned, the stronger, the older."""
+
+    def rank(memory: m.Memory) -> tuple[float, bool, int]:
+        return memory.trust, memory.pinned, memory.strength
+
+    if rank(one) == rank(other):
+        return (one, other) if one.id <= other.id else (other, one)
+    return (one, other) if rank(one) > rank(other) else (other, one)
+
+
 def reinforced(known: m.Memory, memory: m.Memory, now: datetime) -> m.Memory:
     """Return `known` after `memory` has said the same.
 

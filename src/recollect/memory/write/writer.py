@@ -39,6 +39,7 @@ from recollect.memory.write.reinforce import (
     MAX_REINFORCEMENTS,
     may_enrich,
     reinforced,
+    survivor_of,
     with_richer_text,
 )
 from recollect.policy import Operation, Permission, on_memory
@@ -67,6 +68,7 @@ class _WritePlan:
     same: m.Memory | None = None  # says the same in other words
     contradicted: tuple[Contradiction, ...] = ()
     related: tuple[tuple[m.Memory, float, str], ...] = ()  # with weight and reason
+    read_as_same: tuple[tuple[m.Memory, Comparison], ...] = ()  # by a model: a merge is proposed
 
 
 @frozen
@@ -267,6 +269,7 @@ class MemoryWriter:
         same: list[tuple[float, m.Memory]] = []
         contradicted: list[Contradiction] = []
         related: list[tuple[m.Memory, float, str]] = []
+        read_as_same: list[tuple[m.Memory, Comparison]] = []
         asked = held = 0
         limit = TimeLimit()
         for old, cosine, comparison in self._compared(view, memory, vector, reader):
@@ -286,11 +289,16 @@ class MemoryWriter:
                 same.append((cosine or 0.0, old))
             elif comparison.relation is StatementRelation.MERGEABLE:
                 related.append((old, cosine or ALIKE, "probably the same"))
+                is_read = reader is not None and comparison.decided_by == reader.name
+                if is_read and old.user_id == memory.user_id and _can_reinforce(memory, old):
+                    read_as_same.append((old, comparison))
             elif (cosine or 0.0) >= LINKED:
                 related.append((old, cosine or 0.0, "near in meaning"))
         best = max(same, key=lambda pair: (pair[0], pair[1].id))[1] if same else None
         related.sort(key=lambda link: (-link[1], link[0].id))
-        return _WritePlan(None, best, tuple(contradicted), tuple(related[:MAX_LINKS]))
+        return _WritePlan(
+            None, best, tuple(contradicted), tuple(related[:MAX_LINKS]), tuple(read_as_same[:1])
+        )
 
     def _compared(
         self, view: m.View, memory: m.Memory, vector: bytes | None, reader: PairReader | None
@@ -384,6 +392,8 @@ class MemoryWriter:
                 made_of = memory.procedure is not None and old.procedure is None and weight >= MIN_DERIVED
                 relation = m.Relation.DERIVED_FROM if made_of else m.Relation.RELATES_TO
                 self._link(memory, old, relation, weight, reason)
+            for old, comparison in plan.read_as_same:
+                self._propose(comparison, *survivor_of(old, memory))
         return _receipt(memory.id, decision, message or "Remembered.")
 
     def _write_twin(self, twin: m.Memory, memory: m.Memory, change: m.Change) -> m.Receipt:
@@ -465,17 +475,18 @@ class MemoryWriter:
 
     def _ask(self, newer: m.Memory, older: m.Memory, comparison: Comparison) -> None:
         """Ask in review whether two memories contradict each other. A question that was answered is not asked again."""
+        self._ask_about("contradiction", comparison, newer, older)
+
+    def _propose(self, comparison: Comparison, survivor: m.Memory, other: m.Memory) -> None:
+        """Ask in review whether two memories say the same."""
+        self._ask_about("merge", comparison, survivor, other)
+
+    def _ask_about(self, kind: str, comparison: Comparison, one: m.Memory, other: m.Memory) -> None:
         now = self._clock()
-        question = m.Review(
-            m.new_id(now),
-            self._user_id,
-            newer.project_id,
-            "contradiction",
-            (newer.id, older.id),
-            comparison.explanation,
-            now,
+        names, reason = (one.id, other.id), comparison.explanation
+        self._store.reviews.ask(
+            m.Review(m.new_id(now), self._user_id, one.project_id, kind, names, reason, now)
         )
-        self._store.reviews.ask(question)
 
     # one row each
 

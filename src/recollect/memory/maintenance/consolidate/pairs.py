@@ -21,8 +21,9 @@ from recollect.memory.maintenance.consolidate.context import (
     OperationContext,
 )
 from recollect.memory.maintenance.consolidate.groups import SimilarPair
-from recollect.memory.maintenance.merge import merge, survivor_of
+from recollect.memory.maintenance.merge import merge
 from recollect.memory.write.precedence import supersede, wins_unattended
+from recollect.memory.write.reinforce import survivor_of
 
 SURE = 0.95  # cosine from which two memories are merged without asking, if all else agrees too
 _PREFIX = 4  # letters that two words must share to count as forms of one
