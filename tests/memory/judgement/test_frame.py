@@ -14,6 +14,10 @@ def judged(old, new, cosine=0.7):
     ("old", "new"),
     [
         ("Invoices are printed by Oksana.", "Actually the invoices are printed by the warehouse."),
+        (
+            "The scanner SDK only works on a physical device.",
+            "I had that wrong, the scanner SDK runs in the emulator too.",
+        ),
         ("Draft the minutes in Dutch.", "Forget Dutch, I want the minutes in plain English."),
         ("Keep the fixtures in YAML files.", "From now on the fixtures belong in one SQL dump."),
         ("The kiosk reboots at dawn.", "My mistake, the kiosk is never rebooted by itself."),
@@ -142,3 +146,36 @@ def test_versions_that_are_tested_are_several():
     verdict = judged("test on Python 3.13", "test Python 3.11", 0.8)
 
     assert verdict.relation is StatementRelation.RELATED
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "Crash reports of the desktop client go to Backtrace.",
+            "Crash reports of the desktop client go to Zipline.",
+        ),
+        ("The storybook listens on port 6006.", "The storybook listens on port 6400, 6006 was taken."),
+        (
+            "The firmware samples the accelerometer at 50 Hz.",
+            "Sampling rate of the accelerometer in the firmware: 200 Hz.",
+        ),
+    ],
+)
+def test_another_place_port_or_rate_is_a_contradiction(old, new):
+    assert judged(old, new, 0.87).relation is StatementRelation.CONTRADICTION
+
+
+def test_calls_from_two_services_are_two_things():
+    old, new = (f"A call from {name} to another service is retried twice." for name in ("tax", "orders"))
+
+    assert judged(old, new, 0.9).relation is not StatementRelation.CONTRADICTION
+
+
+def test_two_that_forbid_the_same_do_not_contradict():
+    old, new = (
+        "Never edit the generated files in src/gen.",
+        "src/gen is generated code, it must not be changed by hand.",
+    )
+
+    assert judged(old, new, 0.8).relation is not StatementRelation.CONTRADICTION

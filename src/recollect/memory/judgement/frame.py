@@ -117,6 +117,8 @@ def _slot_class(token: Token) -> str:
     """Return what sort of part the word plays: the place, the means, or what something is."""
     if token.slot in _PLACES:
         return "place"
+    if token.slot in _ENDS and not token.after:
+        return token.slot
     if token.slot in MEANS:
         return "means"
     return "is" if token.slot in BE or token.slot in ("=", ":") else ""
@@ -130,4 +132,5 @@ SHORT = 8  # words with a meaning of their own: in longer texts, some are in com
 ADDITIVE = canonical_set(tables.TO_SEVERAL)
 _HOLD_DATA = frozenset(tables.HOLD_DATA)
 _PLACES = word_set("in on at inside within under into")
+_ENDS = word_set("to from")  # of a statement: "crash reports go to X", unlike "calls from X are retried"
 _BEFORE_NOUNS = word_set("the a an our your my its of for in on")

@@ -121,6 +121,7 @@ def parse(text: str) -> Statement:
         or "→" in text
         or "->" in text
         or any(raw.word in _PREDICATES for raw in raws)
+        or any(_is_verb_of_object(raws, place) for place in range(1, len(raws) - 1))
         or (len(raws) > 2 and raws[0].lower in _PRONOUNS),
         conditions=_conditions(raws),
         restrictions=_restrictions(raws),
@@ -502,6 +503,13 @@ def _marks_rule(raw: _RawToken) -> bool:
     return denies or raw.lower in _RULE_MARKS or raw.lower in _FINITE
 
 
+def _is_verb_of_object(raws: list[_RawToken], place: int) -> bool:
+    """Return whether the word can only be a verb in the third person: "the firmware samples the sensor"."""
+    lower = raws[place].lower
+    is_third = lower.endswith("s") and not lower.endswith("ss") and bool(raws[place - 1].word)
+    return is_third and raws[place + 1].lower in _OF_OBJECTS
+
+
 def _is_third_person(raws: list[_RawToken], place: int) -> bool:
     """Return whether the word is a verb in the third person, unlike "tests" in "some tests" and "warnings"."""
     raw = raws[place]
@@ -657,6 +665,8 @@ def _rejected(raws: list[_RawToken]) -> frozenset[str]:
         changes = not raw.is_break and (changes or (raw.word in _CHANGES and not is_noun))
         before = raws[place - 1].lower if place else ""
         passive = before in _PASSIVE
+        if raw.lower in ("was", "were") and _is_other_number(raws, place):
+            rejected.add(raws[place - 1].word)
         if raw.lower == "insteadof" or (raw.lower == "from" and changes and _leads_to(raws, place)):
             rejected |= _phrase_after(raws, place)
         elif raw.lower in _REPLACED:
@@ -665,6 +675,13 @@ def _rejected(raws: list[_RawToken]) -> frozenset[str]:
             acts = raw.lower in tables.ENDED_ACTS and not passive
             rejected |= _phrase_after(raws, place) if acts else _clause_before(raws, place)
     return frozenset(rejected)
+
+
+def _is_other_number(raws: list[_RawToken], place: int) -> bool:
+    """Return whether a clause begins with a number that was, after another: "on port 6400, 6006 was taken"."""
+    first = place - 1
+    is_clause = first > 0 and raws[first - 1].is_break and raws[first].kind is TokenKind.NUMBER
+    return is_clause and any(raw.kind is TokenKind.NUMBER for raw in raws[: first - 1])
 
 
 def _leads_to(raws: list[_RawToken], place: int) -> bool:
@@ -799,6 +816,7 @@ _SUBORDINATE = word_set("that which who whose where because since so than as now
 _DETERMINERS = word_set(
     "the a an some any all each every this these those our its their more another one few several"
 )
+_OF_OBJECTS = word_set("the a an each every its their our")
 _FINITE = word_set("is are was were has have had may can will does would could might need needs our")
 _LONGEST_LABEL = 3  # words and the colon: "import_cldr:", "fix test:"
 _CANONICAL: dict[str, str] = {}
