@@ -274,3 +274,13 @@ def test_functions_that_return_each_others_results_do_not_stop_a_file():
     edges = {(edge.source, edge.target) for edge in resolver.edges("a.js")}
 
     assert {("a.js::f0", "a.js::f1"), ("a.js::f0", "a.js::f3"), ("a.js", "a.js::f0")} <= edges
+
+
+def test_another_name_of_a_type_does_not_inherit_it():
+    source = "interface Till {}\ntype Same = Till\ntype More = Till & { open: boolean }\n"
+    files = {"a.ts": parse("typescript", source.encode())}
+
+    edges = {(edge.source, edge.kind) for edge in ScriptResolver(files).edges("a.ts")}
+
+    assert {source for source, kind in edges if kind == "inherits"} == {"a.ts::More"}
+    assert ("a.ts::Same", "references") in edges

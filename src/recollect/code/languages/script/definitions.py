@@ -250,7 +250,10 @@ def bases_of(source: SyntaxNodes, node: Node) -> Iterator[str]:
 
 
 def decorators_of(source: SyntaxNodes, node: Node) -> Iterator[str]:
-    """Yield the decorators, as chains, and `get` or `namespace` for what these keywords mark."""
+    """Yield the decorators, as chains; `get` or `namespace` for what these keywords mark; `type` for another name of a type."""
+    if node.type == "type_alias_declaration":
+        value = node.child_by_field_name("value")
+        yield from ("type",) if value is not None and value.type != "intersection_type" else ()
     up = node.parent
     beside = up.children if up is not None and up.type == "export_statement" else []
     for child in [*beside, *node.children]:

@@ -186,7 +186,8 @@ class ScriptResolver:
                 self._steps.begin()
                 based = self._follow(file, definition.scope, base)
                 if based is not None and (name := self._target(based)):
-                    yield CodeEdge(file.ids[number], INHERITS, name, based.rule, definition.line)
+                    kind = REFERENCES if "type" in definition.decorators else INHERITS
+                    yield CodeEdge(file.ids[number], kind, name, based.rule, definition.line)
         for reference in file.facts.references:
             self._steps.begin()
             used = self._follow(file, reference.scope, reference.chain)
