@@ -54,6 +54,14 @@ def test_a_request_on_the_same_topic_or_of_few_words_begins_nothing(engine, doin
     assert len(engine.episodes.tasks()) == 1
 
 
+def test_a_request_that_objects_to_what_was_done_begins_nothing(engine, doings):
+    doings.user("fix the login loop in auth").user("no, write documentation about invoice exports in German")
+
+    watch(engine, doings)
+
+    assert [task.description for task in engine.episodes.tasks()] == ["fix the login loop in auth"]
+
+
 def test_without_an_embedder_a_session_has_one_task(engine, doings, embedder):
     embedder.broken = True
 

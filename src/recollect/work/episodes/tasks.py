@@ -32,6 +32,7 @@ _INTENTS = (
     ),
     (TaskIntent.READING, r"explain|what|how|read|review|understand|why|describ|summar|show|document|walk"),
 )
+_OBJECTS = re.compile(r"\W*(?:no|nope|stop|wait)\s*[,.!:;–—-]", re.IGNORECASE)
 _CHECK = re.compile(r"test|spec|lint|check|build|compile|tsc|mypy|ruff|clippy|vet|make")
 
 
@@ -58,8 +59,8 @@ def description_of(text: str) -> str:
 
 
 def is_specific(text: str) -> bool:
-    """Return whether a request says what it is about; "yes, go on" does not and begins no task."""
-    return len(distinctive_words(text)) >= _MIN_WORDS
+    """Return whether a request says what it is about. "yes, go on" does not, nor "no, use …": they begin no task."""
+    return len(distinctive_words(text)) >= _MIN_WORDS and not _OBJECTS.match(text)
 
 
 def intent_of(description: str) -> TaskIntent | None:
