@@ -37,7 +37,7 @@ _TEST_NAME = re.compile(
 _TEST_ENDING = re.compile(r"\.(test|spec|test-d)\.\w+$|^tests?\.(?:rs|c|cc|cpp)$|_test\.go$")
 _TEST_SCRIPT = re.compile(r"tests?\.[cm]?[jt]sx?")  # beside the manifest, where it starts the tests
 _TEST_FOLDER = re.compile(
-    r"tests?[-_](?:helpers?|utils?|support|fixtures?|files?|data|suite)|(?:integration|functional|acceptance|e2e)[-_]tests?|unit[-_]?tests?"
+    r"tests?[-_](?:helpers?|utils?|support|fixtures?|files?|data|suite)|(?:integration|functional|acceptance|e2e|typing)[-_]tests?|unit[-_]?tests?"
 )
 _TEST_PROJECT = re.compile(
     r".+\.(?:Unit|Integration|Functional|Acceptance)?Tests?(?:\.\w+)?|(?:Unit|Integration|Functional|Acceptance)Tests?"
@@ -55,7 +55,7 @@ _CONTAINERS = frozenset(
 )  # of parts, which say what they are
 _MANIFESTS = ("/Cargo.toml", "/package.json", "/pyproject.toml")
 _SETTINGS = re.compile(
-    r".+\.(?:config|workspace)(\.\w+)?\.\w+|(Gruntfile|gulpfile)\.\w+|setup\.py|noxfile\.py|build\.rs|\..+"
+    r".+\.(?:config|workspace)(\.\w+)?\.\w+|(Gruntfile|gulpfile)\.\w+|setup\.(?:py|rb)|noxfile\.py|build\.rs|\..+"
 )
 
 

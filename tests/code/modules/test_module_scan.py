@@ -805,3 +805,9 @@ def test_a_part_of_a_workspace_has_folders_of_its_own_for_tests_and_benchmarks()
     roles = classify_files(paths)
 
     assert [roles[path][0] for path in paths[1:]] == [FileRole.CODE, FileRole.TESTS, FileRole.TOOLING]
+
+
+def test_an_installer_of_ruby_and_tests_of_types_are_no_code():
+    roles = classify_files(["setup.rb", "lib/shop.rb", "typing_tests/test_api.py"], ())
+
+    assert [roles[path][0] for path in roles if roles[path][0] is FileRole.CODE] == [FileRole.CODE]

@@ -1455,3 +1455,22 @@ def test_a_gem_below_a_gemfile_is_tested_by_bundler():
     }
 
     assert commands(files, "shop")["test"] == "cd shop && bundle exec rspec"
+
+
+def test_a_section_of_tox_for_several_environments_ends_the_one_before():
+    tox = "[testenv:tests-main]\ncommands = pytest\n[testenv:lint-{ruff,all}]\ncommands =\n    ruff: ruff check .\n"
+    files = {"pyproject.toml": "[project]\nname = 'shop'\n[tool.ruff]\n", "shop.py": "", "tox.ini": tox}
+
+    assert commands(files)["lint"] == "ruff check ."
+
+
+def test_a_command_in_an_environment_that_ci_has_made_leaves_the_tests_to_the_guide():
+    files = {
+        "pyproject.toml": "[project]\nname = 'shop'\n",
+        "uv.lock": "",
+        "shop.py": "",
+        "CONTRIBUTING.md": "Run the tests with `uv run pytest`.\n",
+        ".github/workflows/ci.yml": workflow(".venv/bin/python -m pytest tests"),
+    }
+
+    assert commands(files)["test"] == "uv run pytest"

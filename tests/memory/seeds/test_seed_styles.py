@@ -160,6 +160,7 @@ def test_a_broken_file_says_nothing(tmp_path, name, text):
     "name, text",
     [
         (".rubocop.yml", "Layout/LineLength:\n  Enabled: false\n  Max: 130\n"),
+        (".rubocop.yml", "Layout/LineLength:\n  Max: 130 # better 100\n  Enabled: false\n"),
         (".rubocop.yml", "Layout/LineLength:\n  Enabled: false\n\nMetrics/MethodLength:\n  Max: 30\n"),
         (".flake8", "[flake8]\nmax-line-length = 90\nextend-ignore = E501\n"),
     ],

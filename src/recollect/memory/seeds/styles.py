@@ -14,6 +14,7 @@ from recollect.memory.seeds.seed import ProjectFile, Seed, listed, read_first
 
 _SURE = 0.9
 _MOST_RULES = 16
+_NOT_OFF = r"(?![^\n]*+(?:\n[ \t][^\n]*+)*?\n  Enabled: false)"  # after a setting of RuboCop: its rule is on
 _LANGUAGES = {  # that a tool checks
     "ruff": "Python",
     "black": "Python",
@@ -285,11 +286,11 @@ def _others(root: Path) -> Iterator[Seed]:
         yield from _line_length(found.where("LineLength"), length, "Checkstyle")
     if found := read_first(root, ".rubocop.yml"):
         length = found.value(
-            r"^Layout/LineLength:\n(?:(?!  Enabled: false)[ \t#][^\n]*+\n|\n)*?[ \t]+Max:\s*(\d+)"
+            rf"^Layout/LineLength:\n(?:(?!  Enabled: false)[ \t#][^\n]*+\n|\n)*?[ \t]+Max:\s*(\d+){_NOT_OFF}"
         )
         yield from _line_length(found.where("Layout/LineLength"), length, "RuboCop")
         quotes = found.value(
-            r"^Style/StringLiterals:\n(?:(?!  Enabled: false)[ \t#][^\n]*+\n|\n)*?[ \t]+EnforcedStyle:\s*(\w+)_quotes"
+            rf"^Style/StringLiterals:\n(?:(?!  Enabled: false)[ \t#][^\n]*+\n|\n)*?[ \t]+EnforcedStyle:\s*(\w+)_quotes{_NOT_OFF}"
         )
         yield from _quotes(found.where("Style/StringLiterals"), quotes, "RuboCop")
     if found := read_first(root, "phpcs.xml", "phpcs.xml.dist", ".phpcs.xml", ".phpcs.xml.dist"):

@@ -153,9 +153,9 @@ def _is_named(word: str, text: str) -> bool:
 def what_runs(project: ScanInput, folder: str) -> list[Runner]:
     """Return CI, tox, nox and task files with what they run, then the hooks of pre-commit."""
     found = [Runner(each.source, each.line) for each in ci_commands(project)]
-    parts = re.split(r"(?m)^\[testenv:([\w.-]{1,60})\]", project.text(join(folder, "tox.ini")))
+    parts = re.split(r"(?m)^\[testenv:([\w.{},-]{1,60})\]", project.text(join(folder, "tox.ini")))
     found += [
-        Runner("tox.ini", _SECTION.sub("", text), f"tox -e {name}")
+        Runner("tox.ini", _SECTION.sub("", text), "" if "{" in name else f"tox -e {name}")
         for name, text in zip(parts[1::2], parts[2::2], strict=False)
     ]
     found.append(Runner("tox.ini", _SECTION.sub("", parts[0])))
