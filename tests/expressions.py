@@ -8,7 +8,7 @@ import re
 import re._constants as c  # type: ignore[import-not-found,unused-ignore]
 import re._parser as parser  # type: ignore[import-not-found,unused-ignore]
 import signal
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import thread_time
@@ -46,21 +46,21 @@ class Expression:
 def all_expressions() -> list[Expression]:
     """Return the expressions of all modules and data files, each once."""
     modules = list(_modules())
-    trees = {module.__name__: ast.parse(Path(module.__file__ or "").read_text("utf-8")) for module in modules}
+    nodes = {module.__name__: _nodes_of(module) for module in modules}
     everywhere: dict[str, set[str]] = {}
-    for tree in trees.values():
-        _note_methods(tree, everywhere)
+    for of_module in nodes.values():
+        _note_methods(of_module, everywhere)
     collected: dict[tuple[str, int, bool], Expression] = {}
     for module in modules:
         here: dict[str, set[str]] = {}
-        _note_methods(trees[module.__name__], here)
+        _note_methods(nodes[module.__name__], here)
         used = {
             name: (here if name.startswith("_") else everywhere).get(name, set()) for name in vars(module)
         }
         anchored = {name for name, methods in used.items() if methods and methods <= _AT_THE_START}
         for expression in [
             *_in_values(module, anchored),
-            *_in_calls(module, trees[module.__name__], anchored),
+            *_in_calls(module, nodes[module.__name__], anchored),
         ]:
             collected.setdefault((expression.pattern, expression.flags, expression.is_anchored), expression)
     searched = {(each.pattern, each.flags) for each in collected.values() if not each.is_anchored}
@@ -71,9 +71,15 @@ def all_expressions() -> list[Expression]:
     ]
 
 
-def _note_methods(tree: ast.AST, used: dict[str, set[str]]) -> None:
+def _nodes_of(module: ModuleType) -> list[ast.AST]:
+    """Return the nodes of a module's source that may use an expression. Walking the whole tree takes long, so it is done once."""
+    tree = ast.parse(Path(module.__file__ or "").read_text("utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, (ast.Attribute, ast.Assign, ast.Call))]
+
+
+def _note_methods(nodes: Iterable[ast.AST], used: dict[str, set[str]]) -> None:
     """Note which methods of expressions are used on each name."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in _CALLS:
             used.setdefault(node.value.id, set()).add(node.attr)
 
@@ -124,14 +130,14 @@ def _takes_nothing(function: Any) -> bool:
     return inner is not None and not inspect.signature(inner).parameters
 
 
-def _in_calls(module: ModuleType, tree: ast.AST, anchored: set[str]) -> Iterator[Expression]:
+def _in_calls(module: ModuleType, nodes: Sequence[ast.AST], anchored: set[str]) -> Iterator[Expression]:
     """Yield the expressions that calls such as `re.search` name; what is known only later stands as one word."""
     targets = {
         id(node.value): node.targets[0].id
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args):
             continue
         called = node.func
@@ -198,7 +204,7 @@ def has_exploded(expression: Expression, attack: "Attack") -> bool:
     for _ in range(_TRIES):
         quarter = min(_seconds(expression, short, _EXPLODED) for _ in range(3))
         enough = _GROWTH * quarter
-        if min(_seconds(expression, long, enough) for _ in range(2)) < enough:
+        if any(_seconds(expression, long, enough) < enough for _ in range(2)):
             return False
     return True
 

@@ -159,8 +159,8 @@ class _Installer:
         path = permissions_path(host, *self.target, self.machine)
         is_open = path is not None and not allows_tools(host, *self.target, self.machine)
         if wanted is None and is_open and self._may_ask():
-            click.echo(f"{host.title} asks you each time an agent searches memory.")
-            click.echo(f"It can allow the tools that only read, in {path}: {', '.join(READ_TOOLS)}.")
+            click.echo(f"{host.title} asks you before each search of memory.")
+            click.echo(f"Recollect can allow the tools that only read, in {path}: {', '.join(READ_TOOLS)}.")
             wanted = click.confirm("Allow them?", default=True)
         self.machine = replace(self.machine, allows_tools=wanted)
 

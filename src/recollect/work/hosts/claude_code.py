@@ -268,7 +268,7 @@ CLAUDE_CODE = Host(
         commands=".claude/commands",
         skill=".claude/skills/long-term-memory",
     ),
-    after_install="New sessions have it. In a folder that Claude Code does not trust yet, hooks wait until it does.",
+    after_install="New sessions use memory. In a folder that you have not trusted in Claude Code yet, hooks do not run.",
     hooks=(
         Hook(
             "SessionStart",

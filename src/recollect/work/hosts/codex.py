@@ -284,7 +284,7 @@ CODEX = Host(
     project_files=HostFiles(
         hooks=".codex/hooks.json", mcp=".codex/config.toml", skill=".agents/skills/long-term-memory"
     ),
-    after_install="New sessions have it. Codex runs the hooks once you have trusted them: it asks at its next start.",
+    after_install="New sessions use memory. Codex runs the hooks once you have trusted them: it asks at its next start.",
     hooks=(
         Hook(
             "SessionStart",

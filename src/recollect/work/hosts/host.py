@@ -215,7 +215,7 @@ class Host:
     )
     user_files: HostFiles
     project_files: HostFiles
-    after_install: str = "New sessions have it."  # what to know once it is installed
+    after_install: str = "New sessions use memory."  # what to know once it is installed
 
     hooks: tuple[Hook, ...]
     hook_entry: Callable[[Hook, HookCommand], dict[str, Any]] | None = None  # None = a plugin calls us
