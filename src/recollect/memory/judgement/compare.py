@@ -13,7 +13,7 @@ from recollect.llm.protocol import StatementRelation
 from recollect.memory.judgement import agreement, disagreement
 from recollect.memory.judgement.comparison import ALIKE, NEAR, Comparison
 from recollect.memory.judgement.frame import is_same_matter
-from recollect.memory.judgement.pair import Pair, pair_up
+from recollect.memory.judgement.pair import MEASURES, Pair, pair_up
 from recollect.memory.judgement.statement import Token, TokenKind, canonical, parse, word_set
 
 
@@ -48,9 +48,14 @@ def is_open(comparison: Comparison, new: str, old: str) -> bool:
     )
 
 
-def is_about_another(comparison: Comparison) -> bool:
-    """Return whether the statements only have a frame in common, as far as the rules see: "billing publishes …", "tax publishes …"."""
-    return comparison.rule == "unexplained word" and comparison.relation is StatementRelation.RELATED
+def is_about_another(comparison: Comparison, new: str, old: str) -> bool:
+    """Return whether the statements differ in an amount, or only have a frame in common: "billing publishes …", "tax publishes …"."""
+    if comparison.rule == "unexplained word" and comparison.relation is StatementRelation.RELATED:
+        return True
+    amounts = (
+        {word for word, token in parse(text).tokens.items() if token.kind in MEASURES} for text in (new, old)
+    )
+    return len(set(map(frozenset, amounts))) > 1
 
 
 def differing_words(new: str, old: str) -> str:

@@ -42,7 +42,9 @@ def _after_reading(
 ) -> Comparison:
     if reading.contradiction >= CONTRADICTS:
         relation, read = StatementRelation.CONTRADICTION, f"a contradiction, {reading.contradiction:.0%}"
-    elif reading.same >= max(SAYS_THE_SAME, reading.contradiction) and not is_about_another(comparison):
+    elif reading.same >= max(SAYS_THE_SAME, reading.contradiction) and not is_about_another(
+        comparison, new, old
+    ):
         relation, read = StatementRelation.MERGEABLE, f"the same, {reading.same:.0%}"
     else:
         return comparison
