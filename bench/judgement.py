@@ -16,10 +16,22 @@ from typing import Any, NamedTuple
 DATA = Path(__file__).parent / "data"
 TRACES = Path(__file__).resolve().parents[2] / "shared" / "data" / "traces"
 HALVES = ("dev", "unseen", "dev3", "blind", "dev4", "blind4")
-TRANSCRIPT_HALVES = (*HALVES, "dev8", "blind8", "dev9", "blind9", "dev10")
+TRANSCRIPT_HALVES = (*HALVES, "dev8", "blind8", "dev9", "blind9", "dev10", "blind10")
 SEEN = (*HALVES, "dev8", "dev9", "blind9", "dev10")  # of the others only totals are printed
-PAIR_HALVES = (*HALVES, "dev5", "blind5", "dev6", "dev7", "dev8", "dev9", "blind9", "dev10")
-SECRET_HALVES = ("dev", "unseen", "dev5", "blind5", "dev6", "dev7", "dev8", "dev9", "blind9", "dev10")
+PAIR_HALVES = (*HALVES, "dev5", "blind5", "dev6", "dev7", "dev8", "dev9", "blind9", "dev10", "blind10")
+SECRET_HALVES = (
+    "dev",
+    "unseen",
+    "dev5",
+    "blind5",
+    "dev6",
+    "dev7",
+    "dev8",
+    "dev9",
+    "blind9",
+    "dev10",
+    "blind10",
+)
 
 # What the other statements of a group are to the first. The second contradiction shares as few words with it as possible.
 GROUP_LABELS = {

@@ -2,7 +2,7 @@
 
 Rules know few words. Where they find nothing, the model may know that "keyed by a UUIDv7" contradicts "keys are bigint sequences".
 It never acts by itself: it asks. Nothing is merged on its word either, because it takes long statements with a common end for the
-same: a merge is proposed. docs/judgement.md has the figures behind the floors.
+same: a merge is proposed. Decision 39 says what the floors come from.
 """
 
 from collections.abc import Sequence
