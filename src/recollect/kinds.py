@@ -15,7 +15,9 @@ class Kind:
     family: str
     meaning: str  # what is stored as this kind, in a line
     half_life: float | None  # days until the confidence has halved; None = no decay
-    ttl: float | None  # days until an unused, automatically promoted memory is archived; None = never
+    ttl: (
+        float | None
+    )  # days after which an unused memory that was promoted automatically has had its day; None = never
     weight: float  # factor for the rank of a hit
     correcting: bool = False  # what a user stores with it corrects the agent
     standing: bool = False  # a rule: told at every start, if the user said it or it was confirmed

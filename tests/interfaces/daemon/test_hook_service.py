@@ -1,6 +1,7 @@
 """What a host gets back for its events, and what is kept of them."""
 
 import json
+import subprocess
 import threading
 from pathlib import Path
 
@@ -269,6 +270,45 @@ def test_what_is_known_of_a_file_and_was_forgotten_meanwhile_is_not_told(hook, m
     memory.forget(stored.id)
 
     assert read_file(hook, str(folder / "shop/carts.py")) == ""
+
+
+@pytest.mark.parametrize(
+    "path", ["/etc/carts\0.py", "/tmp/\udcff.py", "/" + "a/" * 50_000, "{tmp}/circle/carts.py"]
+)
+def test_a_path_that_is_no_file_keeps_no_other_file_of_a_call_from_being_told_about(
+    hook, service, memory, folder, tmp_path, path
+):
+    memory.remember(CARTS, kind="gotcha", file_paths=["shop/carts.py"])
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    hook("UserPromptSubmit", prompt=DISCOUNT)
+    patch = f"*** Begin Patch\n*** Update File: {path.format(tmp=tmp_path)}\n*** Update File: shop/carts.py"
+
+    opened = hook("PostToolUse", tool_name="apply_patch", tool_input={"input": patch}, tool_response="Done")
+
+    assert "SETNX" in opened
+    assert service.last_error == ""
+
+
+def test_a_memory_that_is_about_another_file_by_now_is_not_told_with_the_old_one(hook, memory, folder):
+    stored = memory.remember(CARTS, kind="gotcha", file_paths=["shop/carts.py"])
+    hook("UserPromptSubmit", prompt=DISCOUNT)
+    memory.edit(stored.id, file_paths=["shop/baskets.py"])
+
+    assert read_file(hook, str(folder / "shop/carts.py")) == ""
+
+
+def test_a_memory_of_a_branch_that_was_left_meanwhile_is_not_told_with_its_file(hook, home, folder, embedder):
+    git = ("git", "-C", str(folder))
+    subprocess.run([*git, "init", "-q", "-b", "vat"], check=True)
+    with Engine.open(folder, home, embedder=embedder) as engine:
+        engine.remember(CARTS, kind="gotcha", file_paths=["shop/carts.py"], branch="vat")
+    hook("UserPromptSubmit", prompt=DISCOUNT)
+    subprocess.run([*git, "symbolic-ref", "HEAD", "refs/heads/main"], check=True)
+    on_main = read_file(hook, str(folder / "shop/carts.py"))
+    subprocess.run([*git, "symbolic-ref", "HEAD", "refs/heads/vat"], check=True)
+
+    assert on_main == ""
+    assert "SETNX" in read_file(hook, str(folder / "shop/carts.py"))
 
 
 def test_opening_a_file_for_a_general_question_brings_nothing(hook, memory, folder):

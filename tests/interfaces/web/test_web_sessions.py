@@ -99,6 +99,22 @@ def test_a_session_shows_what_the_agent_saw_to_the_letter_with_tokens_and_reason
     assert f"{sum(record.tokens for record in records)}" in text
 
 
+def test_every_moment_at_which_an_agent_is_told_something_has_a_name(engine, clock, reader):
+    hold_session(engine, clock)
+    user, project = owner_ids(engine)
+    engine.store.deliveries.put(
+        [
+            m.DeliveryRecord(m.new_id(), user, project, "s1", moment, "codex", clock(), 9, "…", ())
+            for moment in Moment
+        ]
+    )
+
+    text = reader.text("/session?id=s1&show=told")
+
+    assert "with a file that it opened" in text
+    assert [moment for moment in Moment if "_" in moment and moment in text] == []
+
+
 def test_a_session_shows_what_was_done_what_was_learnt_and_why_a_finding_was_left(engine, clock, reader):
     hold_session(engine, clock)
 

@@ -5,6 +5,7 @@ import os
 import re
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -43,6 +44,7 @@ from recollect.work.delivery.material import Material
 from recollect.work.delivery.moments import PLANS, MomentPlan
 from recollect.work.delivery.project import project_card
 from recollect.work.delivery.told import Told
+from recollect.work.delivery.waiting import is_about
 from recollect.work.hosts.registry import briefing_format
 from recollect.work.metrics.saved import ASKED, ASKED_TOKENS, USED
 
@@ -138,7 +140,7 @@ class Composer:
             if request.moment is Moment.ON_REQUEST:
                 self._context.refuse_if_off()
             return Delivery("", 0, ())
-        if request.moment is Moment.FILE_OPENED and not told.waiting.about(self._inside(request)).matches:
+        if request.moment is Moment.FILE_OPENED and not self._waiting_for(request, told).matches:
             return Delivery("", 0, ())  # as for most files: many are opened, so this is quick
         refresh_changed(self._context)
         if request.moment is Moment.AFTER_COMPACTION:
@@ -361,18 +363,32 @@ class Composer:
             stale=frozenset(refresh_changed(self._context)),
         )
 
+    def _waiting_for(self, request: DeliveryRequest, told: Told) -> Material:
+        """Return what waits for the files of the request and was not told."""
+        material = told.waiting.about(self._inside(request)) if told.waiting else Material()
+        new = tuple(hit for hit in material.matches if hit.memory.id not in told.keys)
+        return replace(material, matches=new)
+
     def _about_files(self, request: DeliveryRequest, told: Told) -> Material:
         """Return what waits for the files of the request, as it is now. Nothing is searched."""
-        material = told.waiting.about(self._inside(request))
-        new = [hit for hit in material.matches if hit.memory.id not in told.keys][:MOST_OF_FILES]
-        current = self._parts.memory.get_many(hit.memory.id for hit in new)
+        material = self._waiting_for(request, told)
+        paths, branches = self._inside(request), self._context.view().branches or ()
+        current = self._parts.memory.get_many(hit.memory.id for hit in material.matches)
+        hits = (
+            replace(hit, memory=current[hit.memory.id])
+            for hit in material.matches
+            if hit.memory.id in current
+        )
+        still_true = (
+            hit
+            for hit in hits
+            if hit.memory.state is m.State.ACTIVE
+            and hit.memory.branch in (None, *branches)
+            and is_about(hit.memory, paths)
+        )
         return replace(
             material,
-            matches=tuple(
-                replace(hit, memory=current[hit.memory.id])
-                for hit in new
-                if hit.memory.id in current and current[hit.memory.id].state is m.State.ACTIVE
-            ),
+            matches=tuple(islice(still_true, MOST_OF_FILES)),
             stale=material.stale | frozenset(refresh_changed(self._context)),
         )
 
@@ -571,7 +587,8 @@ def _relative(path: str, root: Path) -> str:
     """Return a path as memories have it. A host may name the project's folder by a link."""
     named = Path(os.path.normpath(path))
     if named.is_absolute() and not named.is_relative_to(root):
-        named = named.resolve()
+        with suppress(OSError, ValueError, RuntimeError):  # no path of a file, or links in a circle
+            named = named.resolve()
     return (named.relative_to(root) if named.is_relative_to(root) else named).as_posix()
 
 

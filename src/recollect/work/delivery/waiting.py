@@ -17,6 +17,9 @@ class Waiting:
         self._materials: deque[Material] = deque(maxlen=PROMPTS)
         self._lock = threading.Lock()
 
+    def __bool__(self) -> bool:
+        return bool(self._materials)
+
     def add(self, material: Material) -> None:
         """Keep what a prompt has found."""
         if material.waiting:
@@ -31,7 +34,7 @@ class Waiting:
         likely: dict[str, float] = {}
         for material in materials:
             for hit in material.waiting:
-                if any(_is_within(path, named) for path in paths for named in hit.memory.file_paths):
+                if is_about(hit.memory, paths):
                     hits[hit.memory.id] = hit
                     likely[hit.memory.id] = material.probabilities[hit.memory.id]
         return Material(
@@ -41,6 +44,11 @@ class Waiting:
             names={user: name for material in materials for user, name in material.names.items()},
             probabilities=likely,
         )
+
+
+def is_about(memory: m.Memory, paths: Collection[str]) -> bool:
+    """Return whether a memory names one of these files, or a folder that one is in."""
+    return any(_is_within(path, named) for path in paths for named in memory.file_paths)
 
 
 def _is_within(path: str, named: str) -> bool:

@@ -36,6 +36,7 @@ LONGEST_VALUE = 200  # characters of a value; only the size of a longer one is s
 LONGEST_COMMAND = 600
 LONGEST_ERROR = 200
 LONGEST_SUMMARY = 160
+_LONGEST_PATH = 4096  # characters: systems open no longer one, and following its links takes seconds
 _PENDING = 64  # calls without a result so far
 _MOST_VALUES = 20
 _DEPTH = 3
@@ -274,6 +275,7 @@ def opened_files(call: Event) -> tuple[str, ...]:
         path
         for path, operation, _ in _files(call, command_of(call))
         if operation in (FileOperation.READ, FileOperation.WRITE, FileOperation.EDIT)
+        and len(path) <= _LONGEST_PATH
     )
     return tuple(dict.fromkeys(str(Path(call.cwd or "", path)) for path in opened))
 

@@ -32,9 +32,11 @@ MOMENTS = {
     "start": text("at the start of the session"),
     "prompt": text("with a prompt"),
     "before_tool": text("before a tool"),
+    "file_opened": text("with a file that it opened"),
     "after_failure": text("after a failure"),
     "after_compaction": text("after the context was compacted"),
     "on_request": text("because the agent asked"),
+    "turn_end": text("at the end of a turn"),
 }
 
 
