@@ -123,3 +123,14 @@ def test_init_works_anywhere(run, home, tmp_path, monkeypatch, kind):
 def test_init_outside_of_any_code_needs_no_git(run, home):
     assert run("init").code == 0
     assert not (Path.cwd() / ".git").exists()
+
+
+def test_what_is_left_out_is_in_the_plural_where_it_names_things(run, project):
+    for name in ("package-lock.json", "yarn.lock"):
+        (project / name).write_text("{}\n")
+    (project / "notes.txt").write_text("One\n")
+
+    skipped = next(line for line in run("init").out.splitlines() if "skipped:" in line)
+
+    assert "2 lock files" in skipped
+    assert "not code" in skipped

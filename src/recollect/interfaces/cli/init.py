@@ -152,8 +152,15 @@ def _read_code(engine: "Engine") -> tuple[dict[str, Any], str, str]:
     common = ", ".join(f"{number:,} {name}" for name, number in languages.most_common(_LANGUAGES_SHOWN))
     files = f"{output.count(done.files, 'file')}{f' ({common})' if common else ''}"
     counts = f"; {output.count(symbols, 'symbol')}, {output.count(edges, 'edge')}" if symbols else ""
-    left_out = ", ".join(f"{number:,} {why}" for why, number in done.left_out.items())
+    left_out = ", ".join(f"{number:,} {_reason(why, number)}" for why, number in done.left_out.items())
     return value, f"{files}{counts}", f"skipped: {left_out}" if left_out else ""
+
+
+def _reason(why: str, number: int) -> str:
+    """Return why files are left out, in the plural where it names what they are: "7 lock files", but "7 generated"."""
+    plurals = {"folder": "folders", "repository": "repositories", "file": "files", "link": "links"}
+    before, _, last = why.rpartition(" ")
+    return f"{before} {plurals[last]}" if number > 1 and last in plurals else why
 
 
 def _describe_map(modules: "ModuleMap") -> tuple[dict[str, Any], str]:
