@@ -217,7 +217,8 @@ def find(call: Call, name: Name) -> m.Memory:
 @operation(READ)
 def get_many(call: Call, ids: Names) -> dict[str, m.Memory]:
     """Return those of these memories that exist and may be seen, by id."""
-    return call.engine.memory.get_many(ids)
+    found = call.engine.memory.get_many(ids)
+    return {name: memory for name, memory in found.items() if name not in call.hidden}
 
 
 @operation(READ)

@@ -31,6 +31,7 @@ from recollect.text.redact import redact
 from recollect.work.delivery.composer import Composer
 from recollect.work.delivery.delivery import DeliveryRequest, Moment
 from recollect.work.delivery.material import Material
+from recollect.work.delivery.told import Told
 from recollect.work.sessions.sessions import EndedSession, Sessions
 from recollect.work.sessions.spool import EventSpool
 
@@ -544,8 +545,15 @@ class RemoteComposer(Composer):
             logger.warning("an agent goes on without memory: %s", error.message)
             return Material(notes=(error.message,))
         remote.note(found.always)
-        remote.note(hit.memory for hit in (*found.fired, *found.matches, *found.known_errors, *found.waiting))
+        remote.note(hit.memory for hit in (*found.fired, *found.matches, *found.known_errors))
         return found
+
+    def _about_files(self, request: DeliveryRequest, told: Told) -> Material:
+        try:
+            return super()._about_files(request, told)
+        except Offline as error:  # whether what waits may still be told is not known
+            logger.warning("an agent goes on without memory: %s", error.message)
+            return Material()
 
 
 def _sendable(text: str, most: int) -> str:

@@ -3,6 +3,7 @@
 import json
 
 import anyio
+import pytest
 from mcp import Client
 from mcp_types import Implementation
 
@@ -311,3 +312,32 @@ def test_a_person_is_given_a_role_by_its_name(ada, ben):
 
     assert "Ben  reader" in ada.run("team", "members").out
     assert "reader changes nothing" in ben.run("remember", "Nothing").err
+
+
+@pytest.mark.parametrize("gone", ["no", "forgotten", "hidden", "made private", "server away"])
+def test_an_opened_file_brings_what_the_team_knows_of_it_only_if_that_may_still_be_told(team, ada, ben, gone):
+    known = "Carts are written with SETNX: two tabs may race"
+    given = ("--kind", "gotcha", "--file", "shop/carts.py", "--visibility", "team")
+    name = ada.run("remember", known, *given, "--json").json["id"]
+    host = Host(ben)
+    host.hook("SessionStart", source="startup")
+    host.hook(
+        "UserPromptSubmit", prompt="Add a discount code to carts and show it on every receipt and invoice"
+    )
+    match gone:
+        case "forgotten":
+            ada.run("forget", name)
+        case "hidden":
+            ben.run("team", "hide", name)
+        case "made private":
+            ada.run("edit", name, "--visibility", "private")
+        case "server away":
+            team.stop()
+
+    path = str(ben.folder / "shop/carts.py")
+    told = host.hook(
+        "PostToolUse", tool_name="Read", tool_input={"file_path": path}, tool_response="import redis"
+    )
+    host.close()
+
+    assert (known in told) == (gone == "no")
