@@ -179,3 +179,7 @@ def test_two_that_forbid_the_same_do_not_contradict():
     )
 
     assert judged(old, new, 0.8).relation is not StatementRelation.CONTRADICTION
+
+
+def test_what_may_be_disabled_is_not_disabled():
+    assert not judged("Allow disabling IME on X11", "Keep IME always enabled on X11", 0.85).certain

@@ -201,7 +201,10 @@ def polarity(pair: Pair) -> Comparison | None:
     same = says_nothing_else(pair) or is_over(pair)
     turned = pair.is_turned or _stand_in_other_order(pair)
     of_some = "without" in pair.new.lowers ^ pair.old.lowers  # "files with no extension" says which files
-    certain = same and not ordered and not turned and not of_some and holds_in_the_same_case(pair)
+    optional = any(
+        token.before in _ALLOWS for words in pair.opposed for token in words
+    )  # "allow disabling X"
+    certain = same and not (ordered or turned or of_some or optional) and holds_in_the_same_case(pair)
     return Comparison(StatementRelation.CONTRADICTION, reason, certain=certain)
 
 
@@ -545,6 +548,7 @@ REPLACED = 0.5  # the same for "now" with another value of the same subject
 CHANGED = 0.6  # the same for "now" and "from now on", which are said of many things
 _PARTS_OF_NAMES = frozenset("_/")
 _DAYS = canonical_set(tables.FAMILIES["day"])
+_ALLOWS = word_set("allow allows support supports permit permits")
 _ALSO = word_set("also too additionally besides")
 # What supports one thing may support another: such a verb makes no rivals that anyone is certain of.
 _ADDITIVE = canonical_set(
