@@ -246,6 +246,22 @@ def test_an_agent_that_opens_a_file_is_told_once_what_is_known_of_it(hook, memor
     assert "SETNX" in opened and "shop/carts.py" in opened
 
 
+def test_a_patch_of_codex_opens_the_files_that_it_names(hook, memory):
+    memory.remember(CARTS, kind="gotcha", file_paths=["shop/carts.py"])
+    patch = "*** Begin Patch\n*** Update File: shop/carts.py\n-old = 1\n+patched = 2\n*** End Patch"
+    hook("UserPromptSubmit", host="codex", prompt=DISCOUNT)
+
+    told = hook(
+        "PostToolUse",
+        host="codex",
+        tool_name="apply_patch",
+        tool_input={"command": patch},
+        tool_response="Done",
+    )
+
+    assert "SETNX" in told
+
+
 def test_a_file_that_is_named_by_a_link_to_the_project_is_the_same_file(hook, memory, folder, tmp_path):
     memory.remember(CARTS, kind="gotcha", file_paths=["shop/carts.py"])
     (tmp_path / "link").symlink_to(folder)

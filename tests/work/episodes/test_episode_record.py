@@ -124,9 +124,9 @@ def test_nothing_that_must_not_be_tracked_is_stored(engine, execute):
     doings.use("Write", {"file_path": "a.py", "content": "WHOLEFILE\n" * 50})
     doings.use("Edit", {"file_path": "a.py", "old_string": "x = OLDTEXT", "new_string": "y = NEWTEXT"})
     doings.use("Task", {"prompt": "SUBPROMPT", "thinking": "HIDDENREASONING"})
-    doings.use(
-        "apply_patch", {"input": "*** Begin Patch\n*** Update File: b.py\n-PATCHED\n+PATCHED2\n*** End Patch"}
-    )
+    for name in ("input", "command"):
+        patch = "*** Begin Patch\n*** Update File: b.py\n-PATCHED\n+PATCHED2\n*** End Patch"
+        doings.use("apply_patch", {name: patch})
     doings.run("cat > c.py <<'EOF'\nHEREDOC\nEOF", "")
     doings.run(f"aws configure set aws_access_key_id {secret}", "")
     doings.run("pytest", "RAWOUTPUT line\nAssertionError: 1 == 2", failed=True)

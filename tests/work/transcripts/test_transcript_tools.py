@@ -11,6 +11,8 @@ from recollect.work.transcripts.tools import (
     text_of,
 )
 
+PATCH = "*** Begin Patch\n*** Update File: a.py\n-a\n+b\n*** End Patch"
+
 
 def called(tool, **given):
     return Event("s", 0, "assistant", "", tool=tool, input=given)
@@ -41,6 +43,7 @@ def called(tool, **given):
         (called("shell", command=[]), "run", None, None, None),
         (called("Read", file_path=""), "read", None, None, None),
         (called("apply_patch"), "edit", None, None, None),
+        (called("apply_patch", command=PATCH), "edit", None, "a.py", PATCH),
         (Event("s", 0, "user", "Bash"), "other", None, None, None),
     ],
 )

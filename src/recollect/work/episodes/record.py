@@ -194,7 +194,7 @@ def _value(name: str, value: Any, depth: int) -> Any:
     if isinstance(value, bool | int | float) or value is None:
         return value
     if isinstance(value, str):
-        if name in _COMMANDS and not value.startswith("apply_patch"):
+        if name in _COMMANDS and not value.startswith(("apply_patch", "*** Begin Patch")):
             return stored_command(value)
         if name in _TEXTS or len(value) > LONGEST_VALUE or "\n" in value:
             return sized(value)

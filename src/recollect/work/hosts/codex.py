@@ -312,7 +312,7 @@ CODEX = Host(
             "PostToolUse",
             HookKind.AFTER_TOOL,
             HookReply.HOOK_OUTPUT,
-            "records the event; after a failure, adds a known fix",
+            "records the event, adds memories about a file that was read or changed, or a known fix",
         ),
         Hook("PostToolUseFailure", HookKind.TOOL_FAILED, HookReply.HOOK_OUTPUT),
         Hook("PreCompact", HookKind.COMPACTION, summary="records the event"),

@@ -253,7 +253,7 @@ GEMINI = Host(
             "AfterTool",
             HookKind.AFTER_TOOL,
             HookReply.HOOK_OUTPUT,
-            "records the event; after a failure, adds a known fix",
+            "records the event, adds memories about a file that was read or changed, or a known fix",
         ),
         Hook(
             "AfterAgent",

@@ -70,7 +70,7 @@ OPENCODE = Host(
             "tool.execute.after",
             HookKind.AFTER_TOOL,
             HookReply.TEXT,
-            "records the event; after a failure, adds a known fix",
+            "records the event, adds memories about a file that was read or changed, or a known fix",
         ),
         # What is added to the request for a summary may not be in the summary: the next request has it again.
         Hook("experimental.session.compacting", HookKind.COMPACTION, summary="notes the compaction"),

@@ -48,7 +48,7 @@ _EDITOR_COMMANDS = {"view": READ, "create": WRITE, "str_replace": EDIT, "insert"
 _COMMAND = ("command", "cmd", "code")
 _PATH = ("file_path", "path", "filePath", "notebook_path", "target_file", "filename", "dir_path")
 _TEXT = ("new_string", "new_str", "newString", "content", "file_text", "new_source", "code_edit", "text")
-_PATCH = ("input", "patch", "patchText")
+_PATCH = ("input", "patch", "patchText", "command")  # the last one in the hooks of Codex
 
 # As hosts name the tools of our MCP server: mcp__recollect__x, mcp__plugin_recollect_recollect__x, mcp_recollect_x, recollect_x.
 _OURS = re.compile(r"(?:mcp_+)?(?:plugin_recollect_)?recollect(?:_+|[.:/-])\w+")
