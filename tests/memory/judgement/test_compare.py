@@ -232,6 +232,7 @@ DUPLICATES = [
     ("`fetch_all` is limited to 100 rows.", "fetch_all returns at most 100 rows.", 0.92),
 ]  # fmt: skip
 RELATED = [
+    ("The tests are written for pytest.", "Use uv run pytest -x, not just test.", 0.6),
     ("Use `min_exhaustive_patterns`", "Use div_ceil", 0.55),
     ("Become 2.12.0", "Become 2.11.0", 0.95),
     ("Ignore E501 in ruff.", "Ignore E203 in ruff.", 0.9),

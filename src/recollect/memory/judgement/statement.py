@@ -739,6 +739,8 @@ _SPELLINGS = [
         (r"\bwon't\b", "will not"),
         (r"\b(?:can't|cannot|cant)\b", "can not"),
         (r"n't\b", " not"),
+        # "Use tox, not just pytest" uses both.
+        (r"(?<=[,;]) ?not (?:just|merely|simply) (?=\w)", " not only "),
         (r"\b(?:stop|stops|stopped|quit|skip|avoid) (?=\w{1,24}ing\b)", "not "),
         (r"\b(do|does|is|are|should|must|did|was)nt\b", r"\1 not"),
         (r"\b(we|you|they)'re\b", r"\1 are"),
