@@ -327,6 +327,22 @@ def test_a_memory_of_a_branch_that_was_left_meanwhile_is_not_told_with_its_file(
     assert "SETNX" in read_file(hook, str(folder / "shop/carts.py"))
 
 
+def test_a_contradiction_that_was_settled_meanwhile_is_not_told_with_the_file(hook, memory, folder):
+    lua = "Baskets never race: one tab locks the other out with Lua"
+    stored = memory.remember(CARTS, kind="gotcha", file_paths=["shop/carts.py"]).id
+    other = memory.remember(lua, kind="gotcha", file_paths=["shop/lua.py"]).id
+    memory.memory.link(stored, other, "contradicts", 1.0)
+    for session in ("s1", "s2"):
+        hook("UserPromptSubmit", session=session, prompt=DISCOUNT)
+
+    before = read_file(hook, str(folder / "shop/carts.py"), session="s1")
+    memory.memory.resolve(stored, other, stored)
+    after = read_file(hook, str(folder / "shop/carts.py"), session="s2")
+
+    assert "SETNX" in before and lua in before
+    assert "SETNX" in after and lua not in after
+
+
 def test_opening_a_file_for_a_general_question_brings_nothing(hook, memory, folder):
     memory.remember(CARTS, kind="gotcha", file_paths=["shop/carts.py"])
     hook("UserPromptSubmit", prompt="explain rebase")

@@ -373,22 +373,26 @@ class Composer:
         """Return what waits for the files of the request, as it is now. Nothing is searched."""
         material = self._waiting_for(request, told)
         paths, branches = self._inside(request), self._context.view().branches or ()
-        current = self._parts.memory.get_many(hit.memory.id for hit in material.matches)
+        disputed = (memory for _, *pair in material.conflicts for memory in pair)
+        named = {memory.id for memory in (*(hit.memory for hit in material.matches), *disputed)}
+        found = self._parts.memory.get_many(named)
+        current = {name: memory for name, memory in found.items() if memory.state is m.State.ACTIVE}
         hits = (
             replace(hit, memory=current[hit.memory.id])
             for hit in material.matches
             if hit.memory.id in current
         )
         still_true = (
-            hit
-            for hit in hits
-            if hit.memory.state is m.State.ACTIVE
-            and hit.memory.branch in (None, *branches)
-            and is_about(hit.memory, paths)
+            hit for hit in hits if hit.memory.branch in (None, *branches) and is_about(hit.memory, paths)
         )
         return replace(
             material,
             matches=tuple(islice(still_true, MOST_OF_FILES)),
+            conflicts=tuple(
+                (link, current[one.id], current[other.id])
+                for link, one, other in material.conflicts
+                if one.id in current and other.id in current
+            ),
             stale=material.stale | frozenset(refresh_changed(self._context)),
         )
 
