@@ -448,6 +448,22 @@ def test_the_known_fix_comes_in_hosts_that_do_not_call_it_a_failure(
     assert "npm install jest" in hook(event, host=host, **given)
 
 
+@pytest.mark.parametrize(
+    ("command", "is_told"),
+    [
+        ("npm test > out.txt 2>&1; tail -5 out.txt", True),
+        ("cat package.json && npm test", True),
+        ("cd docs && cat notes.md && grep -n jest other.md", False),
+    ],
+)
+def test_an_error_that_codex_reads_in_a_file_is_none_of_the_command(hook, memory, command, is_told):
+    known = "`npm test` failed: “Error: Cannot find module jest”. It passed after `npm install jest`."
+    memory.remember(known, kind="error_pattern")
+    given = {"tool_input": {"command": command}, "tool_response": "Error: Cannot find module jest\n"}
+
+    assert ("npm install jest" in hook("PostToolUse", host="codex", tool_name="Bash", **given)) == is_told
+
+
 def test_what_is_found_too_late_comes_with_the_next_event(hook, memory, lookups, postponed):
     memory.remember(GOTCHA, kind="gotcha")
     hook("SessionStart", source="startup")

@@ -19,7 +19,7 @@ from recollect.work.delivery.delivery import Delivery, DeliveryRequest, Moment
 from recollect.work.delivery.told import Told
 from recollect.work.delivery.use import UseWatch
 from recollect.work.delivery.waiting import Waiting
-from recollect.work.episodes.record import call_failed, opened_files
+from recollect.work.episodes.record import call_failed, only_shows_files, opened_files
 from recollect.work.extract.outcomes import error_line
 from recollect.work.hosts.hook_input import (
     HostEvent,
@@ -382,12 +382,12 @@ def _is_failure(event: HostEvent) -> bool:
     """Return whether the tool of the event failed, as far as the host or the output tells.
 
     Codex hands on what a command printed and not how it exited; an error in it is worth a look at the known fixes, unless
-    it is in a file that the command has read.
+    the command did nothing but print files.
     """
     call, answer = (each for _, each in session_events(event))
-    if call_failed(call, answer):
-        return True
-    return answer.failed is None and not opened_files(call) and bool(error_line(answer.text))
+    if answer.failed is None and only_shows_files(call):
+        return False
+    return call_failed(call, answer) or (answer.failed is None and bool(error_line(answer.text)))
 
 
 def context_limit(host: str) -> int:

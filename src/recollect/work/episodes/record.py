@@ -82,6 +82,7 @@ _FILE = re.compile(r"^[\w@.+~-]*(?:/[\w@.+-]+)+$|^[\w-][\w.-]*\.[A-Za-z]\w{0,5}$
 _LINES = re.compile(r"^(\d+),(\d+)p$")
 _READERS = frozenset("cat head tail less more nl sed bat view".split())
 _SEARCHERS = frozenset("grep rg ag ack egrep fgrep find fd".split())
+_QUIET = frozenset("cd echo pwd ls wc sort uniq true".split())
 _CHECKERS = re.compile(
     r"test|spec|lint|check|tsc|mypy|ruff|clippy|vet|pyright|pylint|flake8|jest|vitest|coverage|python|node"
 )
@@ -280,6 +281,25 @@ def opened_files(call: Event) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(Path(call.cwd or "", path)) for path in opened))
 
 
+def only_shows_files(call: Event) -> bool:
+    """Return whether a call does nothing but print files, so that an error in what it prints is none of its own."""
+    line = command_of(call)
+    if line is None:
+        return bool(opened_files(call))
+    programs = [program for program, _ in _programs(line)]
+    return bool(_READERS.intersection(programs)) and set(programs) <= _READERS | _SEARCHERS | _QUIET
+
+
+def _programs(line: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each program that a command line runs, and its words."""
+    for part in re.split(r"&&|\|\||[;\n|]", _HEREDOC.sub(" ", line[:4000])):
+        words = part.split()
+        while words and re.fullmatch(r"[A-Za-z_]\w*=\S*|sudo|time|timeout|nice|env|\d+", words[0]):
+            words.pop(0)
+        if words:
+            yield words[0].rpartition("/")[2], words
+
+
 def _range(given: Mapping[str, Any]) -> tuple[int, int] | None:
     span = given.get("view_range") or given.get("line_range")
     if isinstance(span, list | tuple) and len(span) == 2 and all(isinstance(end, int) for end in span):
@@ -299,13 +319,9 @@ def _named_by(line: str) -> Iterator[tuple[str, FileOperation, tuple[int, int] |
     if ">" in line or "sed -i" in line:
         for path in parse(line).writes:
             yield path, FileOperation.WRITE, None
-    for part in re.split(r"&&|\|\||[;\n|]", _HEREDOC.sub(" ", line[:4000])):
-        words = part.split()
-        while words and re.fullmatch(r"[A-Za-z_]\w*=\S*|sudo|time|timeout|nice|env|\d+", words[0]):
-            words.pop(0)
-        if not words or "-i" in words[:2]:
+    for program, words in _programs(line):
+        if "-i" in words[:2]:
             continue
-        program = words[0].rpartition("/")[2]
         operation = (
             FileOperation.READ
             if program in _READERS

@@ -19,18 +19,18 @@ SEARCH = "search"
 WEB = "web"
 OTHER = "other"
 
-# Claude Code, Codex, Gemini CLI, OpenCode, Cursor, OpenHands, SWE-agent, aider.
+# Claude Code, Codex, Gemini CLI, OpenCode, Cursor, VS Code, OpenHands, SWE-agent, aider.
 _TOOLS = {
     RUN: """
         Bash PowerShell shell shell_command local_shell container.exec exec_command run_shell_command Shell
-        run_terminal_cmd run_terminal_command bash run run_ipython execute_bash execute_ipython_cell
+        run_terminal_cmd run_terminal_command run_in_terminal bash run run_ipython execute_bash execute_ipython_cell
         /run /test /git
     """,
     EDIT: """
         Edit MultiEdit NotebookEdit apply_patch replace StrReplace edit_file search_replace edit patch
-        multiedit insert
+        multiedit insert replace_string_in_file insert_edit_into_file
     """,
-    WRITE: "Write write_file write create",
+    WRITE: "Write write_file write create create_file",
     READ: "Read NotebookRead read_file read_many_files view_image read open ReadFile",
     SEARCH: """
         Glob Grep LS grep_files list_dir list_directory glob search_file_content grep_search grep list
