@@ -233,6 +233,11 @@ DUPLICATES = [
 ]  # fmt: skip
 RELATED = [
     ("The tests are written for pytest.", "Use uv run pytest -x, not just test.", 0.6),
+    (
+        "TypeScript must compile with 4.5 and later, so no satisfies in src",
+        "The core in src/vanilla.ts stays below 100 lines and imports nothing",
+        0.6,
+    ),
     ("Use `min_exhaustive_patterns`", "Use div_ceil", 0.55),
     ("Become 2.12.0", "Become 2.11.0", 0.95),
     ("Ignore E501 in ruff.", "Ignore E203 in ruff.", 0.9),

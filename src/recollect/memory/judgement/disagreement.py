@@ -266,6 +266,8 @@ def other_value(pair: Pair) -> Comparison | None:
     if pair.are_two_things or numbered or two_orders or owners or languages or _narrows_scope(pair):
         another = Comparison(StatementRelation.RELATED, f"another matter: {reason}", certain=not pair.shared)
         return revised(pair) or another
+    if not pair.shared and pair.topic <= LANGUAGES and all(new.kind in MEASURES for new, _ in pair.values):
+        return Comparison(StatementRelation.RELATED, f"of other things: {reason}", certain=False)
     if _have_other_roles(pair):
         return Comparison(StatementRelation.RELATED, f"for another purpose: {reason}", certain=False)
     in_role = _both_in_role(pair)
