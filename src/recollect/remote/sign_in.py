@@ -85,6 +85,6 @@ def _answer(request: urllib.request.Request) -> dict[str, Any]:
         except urllib.error.HTTPError as error:
             with error:
                 found = json.loads(error.read(_LARGEST))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise TeamError("The identity provider does not answer.", "Try again in a moment.") from error
     return found if isinstance(found, dict) else {}

@@ -17,6 +17,7 @@ from recollect.remote import client as client_module
 from recollect.remote.client import TeamClient, checked_address
 from recollect.remote.login import Login, write_login
 from recollect.remote.outbox import Outbox
+from recollect.remote.sign_in import sign_in
 from recollect.remote.wire import Place
 
 HEAD = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
@@ -30,13 +31,17 @@ class Stranger:
         self._answer = answer
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.address = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        threading.Thread(target=self._serve, daemon=True).start()
+        self._is_closing = False
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
 
     def _serve(self):
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _ = self._listener.accept()
-                threading.Thread(target=self._one, args=(connection,), daemon=True).start()
+        while True:
+            connection, _ = self._listener.accept()
+            if self._is_closing:
+                connection.close()
+                return
+            threading.Thread(target=self._one, args=(connection,), daemon=True).start()
 
     def _one(self, connection):
         with connection, contextlib.suppress(OSError):
@@ -45,6 +50,10 @@ class Stranger:
                 connection.sendall(part)
 
     def close(self):
+        """Stop listening. A thread that still waits would answer for whichever socket gets the number of this one."""
+        self._is_closing = True
+        socket.create_connection(self._listener.getsockname()).close()
+        self._thread.join()
         self._listener.close()
 
 
@@ -190,6 +199,14 @@ def test_an_answer_to_an_invitation_that_makes_no_sense_is_an_error_of_ours(stra
         printed = err.getvalue().decode()
 
     assert code == 1 and "is not understood" in printed
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[" * 100_000])
+def test_an_identity_provider_whose_answer_makes_no_sense_is_said_not_to_answer(stranger, body):
+    odd = stranger(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(body) + body)
+
+    with pytest.raises(TeamError, match="does not answer"):
+        sign_in(odd.address, "recollect", "openid", print)
 
 
 @pytest.mark.parametrize("token", ["rct_x\r\nhost: y", "rct_é", "rct_\x00"])

@@ -91,7 +91,7 @@ def _fetch(url: str) -> dict[str, Any]:
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT) as response:
             found = json.loads(response.read(LARGEST))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise TeamError(
             "The identity provider does not answer.", "Try again in a moment, or log in with a token."
         ) from error
