@@ -33,7 +33,7 @@ def measure(size: int) -> dict[str, float]:
     sessions = SessionLayout(session, np.arange(size, dtype=np.int32))
     arranged = perf_counter() - begin
     assistant = np.arange(size) % 2 == 1
-    talk = MessageFeatures(sessions, messages.lengths, ~assistant, assistant)
+    talk = MessageFeatures(sessions, messages.lengths, ~assistant, assistant, np.arange(size) % 50 == 0)
     cosine = np.random.default_rng(0).standard_normal(size, np.float32)
     words, coverage = memories.words(QUERY), memories.score(memories.words(QUERY)).coverage
     asked = messages.words(QUERY)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from bench.recall.baselines import FullText, Scores, best_of_each, by_reciprocal_rank, ranking
 from bench.recall.datasets import Corpus, Unit
 from recollect.memory.index.bm25 import Bm25Index, Fields
+from recollect.memory.index.instructions import gives_instruction, is_request
 from recollect.memory.index.messages import MessageFeatures, SessionLayout
 from recollect.memory.ranking import (
     ACTIVITY_MEASURES,
@@ -132,6 +133,7 @@ class _Messages:
             self._bm25.lengths,
             np.array([unit.text.rstrip().endswith("?") for unit in corpus.units]),
             np.array([unit.author == "assistant" for unit in corpus.units]),
+            np.array([_gives_instruction(unit) for unit in corpus.units]),
         )
 
     def __call__(self, query: str, vector: npt.NDArray[np.float32], by: str) -> Scores:
@@ -142,6 +144,7 @@ class _Messages:
             self._bm25.score(words, groups=self._session, measures=self._recipe.session).scores,
             self._talk,
             weights=self._recipe.messages,
+            instructions=is_request(query),
         )
         return sessions.total if by == "session" else units.total
 
@@ -150,6 +153,10 @@ def _fields(unit: Unit) -> Fields:
     if unit.said is not None:
         return [("person", unit.said), ("assistant", unit.reply)]
     return [("assistant" if unit.author == "assistant" else "person", unit.text)]
+
+
+def _gives_instruction(unit: Unit) -> bool:
+    return any(name == "person" and gives_instruction(said) for name, said in _fields(unit))
 
 
 def _targets(corpus: Corpus, by: str) -> tuple[list[str], npt.NDArray[np.int64]]:

@@ -141,6 +141,7 @@ class MessageWeights:
     meaning: float = 1.0  # × cosine
     assistant: float = -0.5  # for what an assistant wrote
     reply: float = -0.5  # once more, for that message alone: its neighbours and its session do not count less
+    instruction: float = 1.5  # for what a person wants from now on, if the query is a request
     neighbours: tuple[NeighbourWeight, ...] = (
         NeighbourWeight(-1, 1.0, if_question=2.0),
         NeighbourWeight(+1, 0.6),

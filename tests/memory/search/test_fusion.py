@@ -15,7 +15,10 @@ NO_ONE = np.zeros(4, bool)
 
 
 def talk_of(
-    *sessions: int, asks: list[bool] | None = None, assistant: list[bool] | None = None
+    *sessions: int,
+    asks: list[bool] | None = None,
+    assistant: list[bool] | None = None,
+    instructs: list[bool] | None = None,
 ) -> MessageFeatures:
     size = len(sessions)
     return MessageFeatures(
@@ -23,6 +26,7 @@ def talk_of(
         np.full(size, 10.0),
         np.array(asks or [False] * size),
         np.array(assistant or [False] * size),
+        np.array(instructs or [False] * size),
     )
 
 
@@ -101,6 +105,17 @@ def test_an_answer_is_found_by_the_question_before_it() -> None:
     units, _ = combine_message_scores(coverage, None, np.zeros(2), talk)
 
     assert units.total[2] > units.total[0] > units.total[3]
+
+
+def test_an_instruction_counts_for_a_request_and_what_is_around_it_gains_too() -> None:
+    talk = talk_of(0, 0, 1, instructs=[True, False, False])
+    mask = np.array([True, True, True])
+
+    plain, _ = combine_message_scores(np.zeros(3), None, np.zeros(2), talk, mask)
+    asked, _ = combine_message_scores(np.zeros(3), None, np.zeros(2), talk, mask, instructions=True)
+
+    assert asked.parts["instruction"].tolist() == [1.5, 0, 0]
+    assert asked.total[0] > asked.total[1] > asked.total[2] == plain.total[2]
 
 
 numbers = st.floats(-1, 1, width=32)

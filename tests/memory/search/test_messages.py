@@ -203,6 +203,23 @@ def test_a_short_message_takes_little_from_a_long_one_beside_it(engine):
     assert abs(hits[0].why["neighbours"]) < 0.2 * hits[2].why["neighbours"]
 
 
+def test_a_request_finds_what_the_user_wants_from_now_on(engine):
+    talk = [
+        ("api", "user", "Always give the status codes when I ask about endpoints."),
+        ("api", "assistant", "I will."),
+        ("login", "user", "The login form loses its focus in Safari."),
+        ("login", "assistant", "The login form sets it twice; I removed one of the two."),
+        ("login", "user", "Now the login works."),
+    ]
+    engine.import_messages(messages(talk))
+
+    asked = engine.search_messages("Can you show me how to call the login?", limit=5)
+    looked_up = engine.search_messages("why the login form lost its focus", limit=5)
+
+    assert {hit.message.order: hit.why["instruction"] for hit in asked} == {0: 1.5, 1: 0, 2: 0, 3: 0, 4: 0}
+    assert all("instruction" not in hit.why for hit in looked_up)
+
+
 def dated(*days):
     return [
         {"session": day, "order": 0, "author": "user", "text": text, "created_at": f"{day}T12:00:00Z"}

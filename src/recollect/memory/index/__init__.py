@@ -9,6 +9,7 @@ another. So a write is found by the very next search, and a backend needs no vec
 - `words`: the words of all memories, and which of them a view shows
 - `messages`: the same for the messages of sessions, with their neighbours in the session
 - `days`: dates as terms
+- `instructions`: messages that say what a person wants from now on
 - `bm25`: the inverted index and the BM25 scores that `words` and `messages` are built on
 - `packed`: arrays as bytes, for what the store keeps
 - `vocabulary`: text to terms: stems, parts of identifiers, and words that are spelled almost alike

@@ -13,6 +13,7 @@ from recollect.context.store import Store
 from recollect.frozen import frozen
 from recollect.memory.index.bm25 import Bm25Index, Fields, Ints
 from recollect.memory.index.days import date_terms
+from recollect.memory.index.instructions import gives_instruction
 from recollect.memory.index.vectors import Floats, Mask
 from recollect.memory.ranking import MESSAGE_MEASURES, NeighbourWeight
 
@@ -89,6 +90,7 @@ class MessageFeatures:
     lengths: npt.NDArray[np.floating]  # in terms
     is_question: Mask  # ends with a question mark
     by_assistant: Mask
+    is_instruction: Mask  # a person says in it what they want from now on
 
 
 @frozen
@@ -122,6 +124,7 @@ class MessageIndex:
         self._vectors: list[bytes | None] = []
         self._is_question = array("b")
         self._by_assistant = array("b")
+        self._is_instruction = array("b")
         self._matrix: Floats | None = None
         self._layout: SessionLayout | None = None
 
@@ -144,6 +147,9 @@ class MessageIndex:
             self._is_question.append(message.text.rstrip().endswith("?"))
             fields = fields_of(message)
             self._by_assistant.append(all(name != "person" for name, _ in fields))
+            self._is_instruction.append(
+                any(name == "person" and gives_instruction(said) for name, said in fields)
+            )
             self._vectors.append(row.vector)
             units.append(fields)
         self.bm25.add(units)
@@ -173,6 +179,7 @@ class MessageIndex:
                 lengths=self.bm25.lengths,
                 is_question=np.array(self._is_question, bool),
                 by_assistant=np.array(self._by_assistant, bool),
+                is_instruction=np.array(self._is_instruction, bool),
             ),
             cosines=self._cosines(vector),
             mask=visible_sessions[session_of] if len(session_of) else np.empty(0, bool),

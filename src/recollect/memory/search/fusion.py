@@ -67,14 +67,20 @@ def combine_message_scores(
     features: MessageFeatures,
     mask: Mask | None = None,
     weights: MessageWeights = MESSAGE_WEIGHTS,
+    instructions: bool = False,
 ) -> tuple[ScoreParts, ScoreParts]:
-    """Return the scores by message and by session. `session_scores` is the BM25 score of each session as a whole."""
+    """Return the scores by message and by session. `session_scores` is the BM25 score of each session as a whole.
+
+    `instructions` is True for a request, on which a person's instructions bear (`index.instructions`).
+    """
     inside = np.ones(len(coverage), bool) if mask is None else mask
     relevance = ScoreParts(_relevance(coverage, cosine, mask, weights.words, weights.meaning))
     scale = standard_deviation(relevance.total, inside)
     parts = {name: centred(part, inside) / scale for name, part in relevance.parts.items()}
     written = (features.by_assistant & inside).astype(np.float64)
     parts["author"] = weights.assistant * written
+    if instructions:
+        parts["instruction"] = weights.instruction * (features.is_instruction & inside).astype(np.float64)
 
     alone = ScoreParts(parts).total
     sessions = features.sessions

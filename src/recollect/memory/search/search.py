@@ -18,6 +18,7 @@ from recollect.frozen import frozen
 from recollect.memory import ranking
 from recollect.memory.anchors.stale import stale_in
 from recollect.memory.index.index import MemoryIndex
+from recollect.memory.index.instructions import is_request
 from recollect.memory.index.messages import MessageArrays, MessageIndex
 from recollect.memory.search import topic
 from recollect.memory.search.aliases import Aliases
@@ -249,7 +250,12 @@ class Searcher:
             scores = index.bm25.score(words, mask)
             sessions = index.bm25.score(words, mask, features.sessions.of, ranking.SESSION_MEASURES)
         by_message, by_session = combine_message_scores(
-            scores.coverage, arrays.cosines, sessions.scores, features, mask
+            scores.coverage,
+            arrays.cosines,
+            sessions.scores,
+            features,
+            mask,
+            instructions=is_request(text),
         )
         return by_message, by_session, arrays
 
