@@ -6,7 +6,8 @@
                                                         also for the optional models in `--home`
 
 The stores are our own memories and the projects of bench/data/delivery that are not blind, or are in `--projects`. Every general question
-is asked of every store; each store is asked its own questions, and the tasks that it has useful memories for, as searches.
+is asked of every store; each store is asked its own questions, short ones in general words, and the tasks that it has useful memories for,
+as searches.
 """
 
 import argparse
@@ -32,6 +33,7 @@ from recollect.embed.minilm import NAME
 from recollect.memory.search import topic
 
 GENERAL = datasets.OWN / "general_questions.txt"
+SHORT = datasets.OWN / "short_questions.jsonl"
 OWN = "stagedoor"
 BEST = 5  # hits among which an answer counts
 DIRECTION_C = 3.0  # of the regularisation; 1 to 30 find directions that tell questions apart equally well
@@ -127,7 +129,14 @@ def open_stores(
         with _engine(embedder, delivery.NOW) as engine:
             ids = delivery.import_memories(engine, project)
             asked = [("tasks", task.prompt, task.useful) for task in project.tasks if task.useful]
-            yield Store(project.name, engine, ids, asked)
+            yield Store(project.name, engine, ids, [*asked, *short_questions(project.name)])
+
+
+def short_questions(project: str) -> Iterator[tuple[str, str, frozenset[str]]]:
+    """Yield the short questions in general words about a project."""
+    for row in map(json.loads, SHORT.read_text(encoding="utf-8").splitlines()):
+        if row["project"] == project:
+            yield "short", row["q"], frozenset(row["relevant"])
 
 
 def fit(projects: Sequence[delivery.DeliveryProject], cache: Path, home: Path | None) -> None:

@@ -17,6 +17,7 @@ from bench.recall.offtopic import open_stores
 from bench.recall.vectors import Vectors
 
 SPLITS = ("dev", "unseen", "blind")
+TASKS = "tasks"  # the set of questions that they are
 
 
 def main() -> None:
@@ -31,7 +32,7 @@ def main() -> None:
     rows: list[tuple[float, float, bool]] = []
     print(f"{'project':12}{'tasks':>7}{'R@5':>8}{'R@10':>8}{'nothing found':>15}")
     for store in open_stores(chosen, Vectors(options.cache), own=False):
-        found = [(useful, store.answers(task)) for _, task, useful in store.questions]
+        found = [(useful, store.answers(task)) for name, task, useful in store.questions if name == TASKS]
         here = [
             (_share(useful, answers[:5]), _share(useful, answers), not answers) for useful, answers in found
         ]

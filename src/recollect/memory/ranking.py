@@ -186,6 +186,8 @@ PROJECT_SPECIFICITY = 1.0  # on average, of memories of a project: seven project
 NAMED_SPECIFICITY = 2.0  # at least, of a question that says itself that it is about a project: about the mean of those asked of projects
 ANSWER_FLOOR = 0.12  # nothing is found if it is less likely than this, and the question is about the world:
 GENERAL_SPECIFICITY = -0.8  # below it. Without this limit and the next two, 31 right answers to 136 short questions about four other stores were lost; now 2
+# Or whatever it sounds like, if the best hit scores less than this. Of 564 right answers, none that is as unlikely as that scores less than 0.6.
+WEAK_SCORE = 0.5
 KEYWORDS = 2  # words that are no question but something to look up: "low battery", "sunday"
 SAME_MATTER_COSINE = 0.5  # of the best hit, from which it is about what was asked for
 KNOWN_ERROR_SCORE = 0.35  # from here on a hit is about the very error that a command has just printed

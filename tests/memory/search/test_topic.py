@@ -138,6 +138,22 @@ def test_a_question_may_say_itself_that_it_is_about_a_project(question, expected
     assert topic.names_project(question) is expected
 
 
+@pytest.mark.parametrize(
+    "question, specific, score, expected",
+    [
+        ("why is the sky blue", -2.0, 0.8, True),
+        ("what does a load balancer do", 0.5, 0.4, True),
+        ("what does a load balancer do", 0.5, 0.6, False),
+        ("load balancer", -2.0, 0.4, False),
+        ("what does our load balancer do", 0.5, 0.4, False),
+    ],
+)
+def test_a_question_may_be_about_the_world_if_it_sounds_so_or_its_best_hit_is_weak(
+    question, specific, score, expected
+):
+    assert topic.may_be_general(question, specific, score) is expected
+
+
 def test_questions_about_the_world_and_about_work_lie_on_two_sides(model):
     world, work = model.embed(["what is the capital of Peru", "the deploy job fails with exit code 137"])
 

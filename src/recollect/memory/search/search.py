@@ -376,7 +376,7 @@ def _is_off_topic(
             if probability >= ranking.ANSWER_FLOOR:
                 return False
             is_near = best.row is not None and relevance.cosines[best.row] >= ranking.SAME_MATTER_COSINE
-            is_general = topic.is_general(query.text, specific) and not is_near
+            is_general = topic.may_be_general(query.text, specific, best.score) and not is_near
             if is_general and (stored() or 0.0) >= ranking.PROJECT_SPECIFICITY:
                 return True
         if not is_named and best.score < ranking.UNRELATED_SCORE and not relevance.is_anything_related:

@@ -6,7 +6,8 @@ The vector of a question shows that along one direction, which a logistic regres
 (`bench/data/general_questions.txt`) and those that were asked of projects. `python -m bench.recall.offtopic --fit` makes it anew.
 
 A right answer that is kept back is worse than a stray one. So only a whole question that clearly sounds like one about the world is
-left unanswered: not one or two keywords, which sound like nothing, and not if the best hit is about the same matter.
+left unanswered, or one whose best hit is weak: not one or two keywords, which sound like nothing, and not if the best hit is about the
+same matter.
 """
 
 import math
@@ -37,10 +38,14 @@ def names_project(question: str) -> bool:
     return _OWN.search(question[:LONGEST_QUESTION]) is not None
 
 
-def is_general(question: str, specific: float) -> bool:
-    """Return whether a question is clearly one about the world, not about a project. For `specific` see `specificity`."""
+def may_be_general(question: str, specific: float, score: float) -> bool:
+    """Return whether a question with a best hit of this score can be one about the world, not about a project.
+
+    It is if it clearly sounds like one, or if the hit is so weak that how it sounds does not matter. For `specific` see `specificity`.
+    """
     asks = len(question[:LONGEST_QUESTION].split()) > ranking.KEYWORDS
-    return asks and specific < ranking.GENERAL_SPECIFICITY and not names_project(question)
+    is_likely = specific < ranking.GENERAL_SPECIFICITY or score < ranking.WEAK_SCORE
+    return asks and is_likely and not names_project(question)
 
 
 def specificity(model: str, vector: bytes | None) -> float | None:
