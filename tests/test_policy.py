@@ -89,6 +89,7 @@ def python_calls(agent, memory, other):
         Operation.MERGE: lambda: agent.memory.merge(memory.id, other.id),
         Operation.REINFORCE: lambda: agent.remember(memory.content),
         Operation.ENRICH: lambda: agent.remember(memory.content, tags=["urgent"]),
+        Operation.DESCRIBE: lambda: agent.remember(memory.content, when_needed=["a page at night"]),
         Operation.PRAISE: lambda: agent.feedback(memory.id, True, "s1"),
         Operation.DOUBT: lambda: agent.feedback(memory.id, False, "s1"),
     }
@@ -131,12 +132,16 @@ def mcp_calls(client, memory, other):
         Operation.ENRICH: lambda: client.call_tool(
             "record_memory", {"content": memory.content, "tags": ["urgent"]}
         ),
+        Operation.DESCRIBE: lambda: client.call_tool(
+            "record_memory", {"content": memory.content, "when": ["a page at night"]}
+        ),
         Operation.PRAISE: lambda: memory_tool("feedback", helpful=True),
         Operation.DOUBT: lambda: memory_tool("feedback", helpful=False),
     }
 
 
 QUIET = {
+    Operation.DESCRIBE,
     Operation.ENRICH,
     Operation.REINFORCE,
 }  # the statement is accepted, and adds strength alone or is stored beside
@@ -162,6 +167,10 @@ def check(engine, operation, owner, before, refused):
         assert (after.state is m.State.SUPERSEDED) == replaced
     elif permission is Permission.ALLOW:
         assert after != before or (operation, owner) == (Operation.REINFORCE, MemoryOwner.REPOSITORY)
+    if operation is Operation.DESCRIBE:
+        assert after.when_needed == (("a page at night",) if permission is Permission.ALLOW else ())
+        if owner is MemoryOwner.PERSON:
+            assert stripped(replace(after, when_needed=())) == stripped(before)
     if permission is not Permission.ALLOW:
         assert stripped(after) == stripped(before)
 
@@ -200,6 +209,7 @@ IN_MCP = (
     Operation.CONTRADICT,
     Operation.SUPERSEDE,
     Operation.ENRICH,
+    Operation.DESCRIBE,
     Operation.PRAISE,
     Operation.DOUBT,
 )

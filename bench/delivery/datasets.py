@@ -55,16 +55,22 @@ def load(split: str, folder: Path = DATA) -> list[DeliveryProject]:
     return [_project(folder, name, part) for part in wanted for name in names.get(part, ())]
 
 
-def import_memories(engine: Engine, project: DeliveryProject) -> dict[str, str]:
-    """Store a project's memories as they would be after months of work; return our id of each by the store's."""
-    ids = engine.import_memories(map(_record, project.memories))
+def import_memories(
+    engine: Engine, project: DeliveryProject, *, with_situations: bool = True
+) -> dict[str, str]:
+    """Store a project's memories as they would be after months of work; return our id of each by the store's.
+
+    With `with_situations`, those of them that say when they are needed keep that.
+    """
+    ids = engine.import_memories(_record(row, with_situations) for row in project.memories)
+    engine.embed_missing()
     if None in ids:
         refused = project.memories[ids.index(None)]["id"]
         raise ValueError(f"{project.name}: {refused} was refused")
     return {str(ours): row["id"] for ours, row in zip(ids, project.memories, strict=True)}
 
 
-def _record(row: dict[str, Any]) -> dict[str, Any]:
+def _record(row: dict[str, Any], with_situations: bool) -> dict[str, Any]:
     """Return a record for the import, with what the writer of each source sets."""
     born = (NOW - timedelta(days=row.get("age_days", AGE))).isoformat()
     source = row["source"]
@@ -76,6 +82,7 @@ def _record(row: dict[str, Any]) -> dict[str, Any]:
         "file_paths": row.get("files", []),
         "tags": row.get("tags", []),
         "triggers": row.get("triggers", []),
+        "when_needed": row.get("when", []) if with_situations else [],
         "provenance": [{"source": source, "at": born}],
         "created_by": "user" if by_user else "recollect:seeds" if source == "seeded" else "agent:claude-code",
         "visibility": "private" if by_user else "project",

@@ -70,7 +70,7 @@ def outcomes_of(
         folder = Path(name) / project.name
         folder.mkdir()
         home = Path(name) / "home"
-        with _open(folder, home, embedder) as engine:
+        with open_engine(folder, home, embedder) as engine:
             names = import_memories(engine, project)
         results = {}
         for system in systems:
@@ -79,7 +79,7 @@ def outcomes_of(
                 continue
             copy = Path(name) / system.replace(" ", "-")
             shutil.copytree(home, copy)
-            with _open(folder, copy, embedder) as engine, SYSTEMS[system](engine) as ask:
+            with open_engine(folder, copy, embedder) as engine, SYSTEMS[system](engine) as ask:
                 results[system] = [_outcome(project, names, task, ask(task)) for task in project.tasks]
         return results
 
@@ -137,7 +137,7 @@ def _by_group(results: Sequence[tuple[DeliveryProject, list[Outcome]]]) -> dict[
     return {name: figures(outcomes) for name, outcomes in groups.items()}
 
 
-def _open(folder: Path, home: Path, embedder: Embedder | None) -> Engine:
+def open_engine(folder: Path, home: Path, embedder: Embedder | None) -> Engine:
     settings = load_settings(home, environment={}, user="ada")
     # Without deadlines, so that a figure does not depend on what else the machine does.
     return Engine.open(folder, settings=settings, clock=lambda: NOW, embedder=embedder, has_deadlines=False)

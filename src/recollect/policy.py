@@ -40,6 +40,9 @@ class Operation(StrEnum):
     MERGE = "merge"  # with another that says the same
     REINFORCE = "reinforce"  # state it again
     ENRICH = "enrich"  # add files, tags, triggers, words or importance by stating it again
+    DESCRIBE = (
+        "describe"  # say by stating it again when it is needed: that is searched, and not shown as its words
+    )
     PRAISE = "praise"  # say that it helped
     DOUBT = "doubt"  # say that it did not help
     # to the rest
@@ -85,6 +88,7 @@ _ROWS = {
     Operation.MERGE: (_DENY, _DENY, _DENY, _DENY),
     Operation.REINFORCE: (_ALLOW, _ALLOW, _ALLOW, _DENY),
     Operation.ENRICH: (_ALLOW, _DENY, _DENY, _DENY),
+    Operation.DESCRIBE: (_ALLOW, _DENY, _ALLOW, _DENY),
     Operation.PRAISE: (_ALLOW, _DENY, _ALLOW, _DENY),
     Operation.DOUBT: (_ALLOW, _DENY, _DENY, _DENY),
 }
@@ -127,6 +131,7 @@ _WORDS = {
     Operation.MERGE: "merge it",
     Operation.REINFORCE: "state it again",
     Operation.ENRICH: "add to it",
+    Operation.DESCRIBE: "say when it is needed",
     Operation.PRAISE: "rate it",
     Operation.DOUBT: "lower it",
 }

@@ -78,6 +78,7 @@ memories = st.builds(
     file_paths=lists,
     anchors=st.lists(st.builds(m.Anchor, path=names, symbol=texts, digest=texts), max_size=2).map(tuple),
     triggers=lists,
+    when_needed=lists,
     procedure=st.none()
     | st.builds(m.Procedure, name=texts, trigger=texts, steps=lists, prerequisites=lists, warnings=lists),
     season=st.none() | names,
@@ -566,6 +567,23 @@ class StoreContract(WorkContract, UndoContract):
         assert store.count_without_vector("other") == 3
         with pytest.raises(MemoryNotFound):
             store.put_vector("nothing", "fake", unit(1, 0))
+
+    def test_a_vector_of_situations_lives_as_long_as_they_do(self, store):
+        model = "fake" + m.WHEN_MODEL
+        plain, needed = memory("Plain."), memory("Needed.", when_needed=("somebody asks",))
+        keep(store, plain, needed)
+
+        assert store.without_vector(model, 10) == [(needed.id, "Needed.")]
+        assert store.count_without_vector(model) == 1
+        assert [text.when_needed for text in store.texts_since(-1)] == [(), ("somebody asks",)]
+        for name in ("fake", model):
+            store.put_vector(needed.id, name, unit(1, 0))
+        store.put(replace(needed, importance=0.9))
+        assert store.vector(needed.id, model) == unit(1, 0)
+        store.put(replace(needed, when_needed=("nobody asks",)))
+        assert store.vector(needed.id, model) is None
+        assert store.vector(needed.id, "fake") == unit(1, 0)
+        assert store.get(needed.id).when_needed == ("nobody asks",)
 
     # who sees what
 

@@ -42,7 +42,7 @@ def open_version(home):
 def exported(store):
     out = io.StringIO()
     export(store, EVERYTHING, out, EXPORTED_AT, messages=True, model="fake")
-    return out.getvalue()
+    return out.getvalue().replace('"when_needed":[],', "")  # a field that these stores did not have
 
 
 def test_there_is_a_store_of_every_version_that_was_released():

@@ -17,7 +17,7 @@ from recollect.errors import Refused
 from recollect.frozen import frozen
 from recollect.memory.anchors.stale import ask_about, check_anchors, refresh_changed
 from recollect.memory.maintenance import compact, purge, states, undo
-from recollect.memory.maintenance.vectors import embed_missing
+from recollect.memory.maintenance.vectors import embed_missing, models_of
 from recollect.memory.memories import Memories
 from recollect.model import AuditCheck, Cleared, KeyNote, Purged, Stale
 from recollect.policy import Operation
@@ -288,8 +288,8 @@ class Maintenance:
         return embed_missing(self.context.store, self.context.embedder, progress, limit)
 
     def count_missing(self) -> int:
-        """Return how many memories have no vector by the current model."""
-        return self.context.store.count_without_vector(self.context.embedder.model)
+        """Return how many texts have no vector by the current model."""
+        return sum(map(self.context.store.count_without_vector, models_of(self.context.embedder)))
 
     def backup(self) -> str:
         """Back up the store now; return the backup's path."""

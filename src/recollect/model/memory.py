@@ -12,6 +12,9 @@ from recollect.model.encoding import from_text
 # Marks everything Recollect injects into an agent's context, so that it is never learned again.
 INJECTED_MARK = "recollect-memory"
 
+# Ends the name of the model under which the vector of a memory's situations is stored.
+WHEN_MODEL = "+when"
+
 
 class Scope(StrEnum):
     GLOBAL = "global"
@@ -138,6 +141,7 @@ class Memory:
     file_paths: tuple[str, ...] = ()
     anchors: tuple[Anchor, ...] = ()
     triggers: tuple[str, ...] = ()
+    when_needed: tuple[str, ...] = ()  # situations in which it is needed, in other words than its own
     procedure: Procedure | None = None  # None unless it has steps
     season: str | None = None  # None = all year round
     branch: str | None = None  # None = every branch
@@ -183,6 +187,7 @@ class Draft:
     tags: tuple[str, ...] = ()
     file_paths: tuple[str, ...] = ()
     triggers: tuple[str, ...] = ()
+    when_needed: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     prerequisites: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -172,6 +172,7 @@ class TextRow(NamedTuple):
     content: str
     tags: tuple[str, ...]
     file_paths: tuple[str, ...]
+    when_needed: tuple[str, ...]
     kind: str
     key: VisibilityKey
 

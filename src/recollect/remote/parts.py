@@ -297,6 +297,7 @@ class RemoteMemories(Memories):
             "tags": draft.tags,
             "file_paths": memory.file_paths,
             "triggers": memory.triggers,
+            "when_needed": memory.when_needed,
             "steps": procedure.steps if procedure else (),
             "prerequisites": procedure.prerequisites if procedure else (),
             "warnings": procedure.warnings if procedure else (),

@@ -119,7 +119,17 @@ class MixedMemories(RemoteMemories):
 
     def _share(self, memory: m.Memory, changes: dict[str, Any]) -> tuple[m.Memory, m.Receipt]:
         """Send a private memory to the team, and forget it here."""
-        fields = ("kind", "tags", "file_paths", "triggers", "season", "branch", "importance", "scope")
+        fields = (
+            "kind",
+            "tags",
+            "file_paths",
+            "triggers",
+            "when_needed",
+            "season",
+            "branch",
+            "importance",
+            "scope",
+        )
         kept = {name: getattr(memory, name) for name in fields} | changes
         content = kept.pop("content", memory.content)
         receipt = super().remember(content, created_by=memory.created_by, **kept)

@@ -20,6 +20,10 @@ def _write_if_any(value: Any) -> str | None:
     return m.dumps(value) if value else None
 
 
+def read_strings(text: str | None) -> tuple[str, ...]:
+    return tuple(json.loads(text)) if text else ()
+
+
 def _read_procedure(text: str | None) -> m.Procedure | None:
     return m.procedure_from(json.loads(text)) if text else None
 
@@ -44,6 +48,7 @@ _MEMORIES = {
     "file_paths": STRINGS,
     "anchors": list_of(m.anchor_from),
     "triggers": STRINGS,
+    "when_needed": Column(_write_if_any, read_strings),
     "procedure": Column(_write_if_any, _read_procedure),
     "season": PLAIN,
     "branch": PLAIN,

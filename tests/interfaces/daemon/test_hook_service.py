@@ -49,6 +49,22 @@ def test_a_prompt_brings_what_bears_on_it(hook, memory):
     assert GOTCHA in hook("UserPromptSubmit", prompt=ASK)
 
 
+def test_a_prompt_brings_what_is_needed_for_it_in_other_words(hook, memory):
+    for number in range(12):
+        memory.remember(f"The colour of button {number} in the header is blue.", kind="fact")
+    memory.remember(
+        "Postings are append-only; a reversal is a second row with the sign flipped.",
+        kind="architecture",
+        when_needed=["customer was charged twice", "undo a payment"],
+    )
+    hook("SessionStart", source="startup")
+
+    told = hook("UserPromptSubmit", prompt="a customer was charged twice yesterday, undo the payment")
+
+    assert "Postings are append-only" in told
+    assert "undo a payment" not in told
+
+
 def test_what_was_shown_is_not_shown_again(hook, memory):
     memory.remember(GOTCHA, kind="gotcha")
     hook("SessionStart", source="startup")

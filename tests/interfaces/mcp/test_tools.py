@@ -113,6 +113,23 @@ async def test_what_other_designs_call_an_argument_is_understood(connect, engine
     assert "testing" in memory.tags
 
 
+@pytest.mark.parametrize("name", ["when", "when_needed"])
+async def test_an_agent_says_when_a_memory_is_needed(connect, engine, name):
+    async with connect() as client:
+        (tool,) = [each for each in (await client.list_tools()).tools if each.name == "record_memory"]
+        await client.call_tool("record_memory", {"content": REDIS, name: "suite hangs on a new laptop"})
+        found = await client.call_tool(
+            "search_memory", {"query": "my new laptop: the suite hangs", "repeat": True}
+        )
+        without = await client.call_tool("record_memory", {"content": "The mail queue is called outbox"})
+
+    assert set(tool.input_schema["required"]) == {"content", "when"}
+    assert engine.list()[1].when_needed == ("suite hangs on a new laptop",)
+    assert REDIS in found.content[0].text
+    assert "laptop" not in found.content[0].text
+    assert not without.is_error
+
+
 async def test_a_link_has_two_ends_whatever_they_are_called(connect, engine):
     redis, blue = (engine.remember(text).id for text in (REDIS, "The header is painted blue"))
     arguments = {"action": "link", "from": redis, "to": blue, "relation": "depends_on"}

@@ -46,6 +46,8 @@ def _phrase(name: str, hit: m.Hit) -> str:
         return _meaning(channels["meaning"]) if "meaning" in channels else ""
     if name == "words":
         return _shared_words(channels["words"]["terms"]) if "words" in channels else ""
+    if name == "when":
+        return "is needed in situations like this" if "when" in channels else ""
     if name == "graph":
         return (
             f"is linked to a hit ({_without_query(channels['graph']['path'])})" if "graph" in channels else ""
@@ -133,6 +135,7 @@ _CHANNEL_TEXT = {
     "words": "rank {rank} by words: {terms}",
     "meaning": "rank {rank} by meaning, cosine {cosine:.2f}",
     "graph": "{path}",
+    "when": "situations in which it is needed: cosine {cosine:.2f}, words: {terms}",
 }
 _CHANNEL = {"cosine": "meaning"}  # the name in the seed recipes
 

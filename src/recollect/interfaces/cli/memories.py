@@ -93,6 +93,12 @@ def _print_outcome(verb: str, receipt: m.Receipt) -> None:
     multiple=True,
     help="Words that bring up this procedure or negative memory; repeatable.",
 )
+@click.option(
+    "--when",
+    "when_needed",
+    multiple=True,
+    help="A situation in which it is needed, in other words than the text; repeatable. It is searched, and not shown.",
+)
 @click.option("--step", "steps", multiple=True, help="A step of a procedure; repeatable, in order.")
 @click.option(
     "--prerequisite", "prerequisites", multiple=True, help="What the procedure requires; repeatable."
@@ -241,6 +247,9 @@ def links_of(engine: "Engine", memory: m.Memory) -> list[tuple[m.Link, m.Memory]
 )
 @click.option("-f", "--file", "file_paths", multiple=True, help="Replace the files; repeatable.")
 @click.option("--trigger", "triggers", multiple=True, help="Replace the triggers; repeatable.")
+@click.option(
+    "--when", "when_needed", multiple=True, help="Replace the situations in which it is needed; repeatable."
+)
 @click.option("--season", help='The new season; "" for none.')
 @click.option("--branch", help='The new branch; "" for all branches.')
 @click.option("--importance", type=float, help="The new importance, from 0 to 1.")

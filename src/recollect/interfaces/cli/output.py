@@ -302,6 +302,7 @@ def _memory_fields(memory: m.Memory, stale: m.Stale | None) -> Iterator[tuple[st
     yield "tags", ", ".join(memory.tags)
     yield "files", ", ".join(memory.file_paths)
     yield "triggers", ", ".join(memory.triggers)
+    yield "needed when", "; ".join(memory.when_needed)
     if memory.procedure:
         for number, step in enumerate(memory.procedure.steps, start=1):
             yield f"step {number}", step

@@ -125,7 +125,13 @@ def _conflicts(context: ToolContext, ids: set[str]) -> "list[tuple[Memory, Memor
 
 
 def record(
-    context: ToolContext, content: str, kind: str, files: Sequence[str], tags: Sequence[str], scope: str = ""
+    context: ToolContext,
+    content: str,
+    kind: str,
+    files: Sequence[str],
+    tags: Sequence[str],
+    when: Sequence[str] = (),
+    scope: str = "",
 ) -> tuple[RecordedMemory, str]:
     receipt = context.engine.remember(
         content,
@@ -133,6 +139,7 @@ def record(
         scope=scope or None,
         file_paths=tuple(files),
         tags=tuple(tags),
+        when_needed=tuple(when),
         session=context.client.session,
     )
     context.client.shown.add(receipt.id)

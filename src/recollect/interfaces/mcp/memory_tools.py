@@ -13,7 +13,7 @@ from recollect.interfaces.mcp.answers import (
 )
 from recollect.interfaces.mcp.memories import change, newest, read, recall, record, search, search_sessions
 from recollect.interfaces.mcp.requests import ToolContext
-from recollect.interfaces.mcp.toolbox import ADDS, CHANGES, READS, UNLISTED, Answer, Toolbox
+from recollect.interfaces.mcp.toolbox import ADDS, ASKED, CHANGES, READS, UNLISTED, Answer, Toolbox
 
 MOST = 50  # results per call
 
@@ -40,7 +40,21 @@ Statement = Annotated[str, Field(description="One statement that stands alone, a
 Words = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
 Files = Annotated[Words, Field(description="Files it is about.")]
 Tags = Annotated[Words, Field(description="Words to find it by.")]
-WRITTEN = {"text": "content", "category": "kind", "file": "files", "file_paths": "files", "tag": "tags"}
+When = Annotated[
+    Words,
+    Field(
+        description="2 or 3 situations that need it, as somebody would ask, in OTHER words",
+        json_schema_extra=ASKED,
+    ),
+]
+WRITTEN = {
+    "when_needed": "when",
+    "text": "content",
+    "category": "kind",
+    "file": "files",
+    "file_paths": "files",
+    "tag": "tags",
+}
 
 
 def add_memory_tools(box: Toolbox) -> None:
@@ -71,21 +85,23 @@ def _add_notes(box: Toolbox) -> None:
         content: Statement,
         kind: Kind = "fact",
         files: Files = (),
-        tags: Tags = (),
+        when: When = (),
+        tags: Annotated[Words, Field(json_schema_extra=UNLISTED)] = (),
     ) -> Annotated[Answer, RecordedMemory]:
         """Record what the next session would have to find out again: a decision with its reason, a convention, a trap
         and its workaround. Use it as soon as you learn it. Not for what the code shows, progress, or secrets."""
-        return await answer(lambda context: record(context, content, kind, files, tags))
+        return await answer(lambda context: record(context, content, kind, files, tags, when))
 
     @tool("Record a gotcha", ADDS, **{**WRITTEN, "gotcha": "content"})
     async def record_gotcha(
         content: Annotated[str, Field(description="The trap and its workaround, in a sentence or two.")],
         files: Files = (),
         tags: Tags = (),
+        when: When = (),
     ) -> Annotated[Answer, RecordedMemory]:
         """Record a trap. Use it after unexpected behaviour cost time: a test that needs a service, a command that only
         works in one way, a fix that did not work and why."""
-        return await answer(lambda context: record(context, content, "gotcha", files, tags))
+        return await answer(lambda context: record(context, content, "gotcha", files, tags, when))
 
 
 def _add_sources(box: Toolbox) -> None:
@@ -132,6 +148,7 @@ def _add_memory(box: Toolbox) -> None:
         tags: Words = (),
         files: Words = (),
         scope: Annotated[str, Field(json_schema_extra=UNLISTED)] = "",
+        when: Annotated[Words, Field(json_schema_extra=UNLISTED)] = (),
         limit: Limit = 10,
         repeat: bool = False,
     ) -> Annotated[Answer, ActionResult]:
@@ -141,7 +158,7 @@ def _add_memory(box: Toolbox) -> None:
 
         def act(context: ToolContext) -> tuple[Any, str]:
             if action == "remember":
-                kept, text = record(context, content, kind, files, tags, scope)
+                kept, text = record(context, content, kind, files, tags, when, scope)
                 return ActionResult(action, text, kept.id, [], []), text
             if action in ("search", "list"):
                 found, text = (

@@ -26,7 +26,8 @@ def add_prompts(server: MCPServer[Any], requests: McpRequests) -> None:
         return (
             f"The user wants this remembered, word for word:\n\n{text}\n\nRun"
             f" {_command('remember', text)} in a shell: a user's statement is trusted more than an agent's. Add --kind"
-            " decision, gotcha, convention, preference or procedure if it clearly is one. Without a shell, call"
+            " decision, gotcha, convention, preference or procedure if it clearly is one, and two or three times --when with a"
+            " situation in which it is needed, in a few words other than its own. Without a shell, call"
             " record_memory. Then say in one line what happened."
         )
 

@@ -167,6 +167,7 @@ def _described(made: ToolFunction, title: str, hints: wire.ToolAnnotations) -> L
 
 
 UNLISTED = {"unlisted": True}  # `json_schema_extra` of an argument that is accepted, but not worth its tokens
+ASKED = {"asked": True}  # the same of one that models are told to give, and may leave out all the same
 
 
 def lean_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -175,13 +176,15 @@ def lean_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
         name: {
             key: value
             for key, value in details.items()
-            if key not in ("title", "minimum", "maximum") and not (key == "default" and not value)
+            if key not in ("title", "minimum", "maximum", "asked") and not (key == "default" and not value)
         }
         for name, details in schema["properties"].items()
         if not details.get("unlisted")
     }
     lean: dict[str, Any] = {"type": "object", "properties": properties}
-    return lean | ({"required": schema["required"]} if "required" in schema else {})
+    asked = [name for name, details in schema["properties"].items() if details.get("asked")]
+    required = [*schema.get("required", ()), *asked]
+    return lean | ({"required": required} if required else {})
 
 
 def failed(text: str) -> Answer:

@@ -62,9 +62,10 @@ class Bm25Scores:
 class Bm25Index:
     """Units by row, from 0, in the order they were added. Not thread-safe: callers hold a lock."""
 
-    def __init__(self, measures: Sequence[Bm25Measure]) -> None:
+    def __init__(self, measures: Sequence[Bm25Measure], others: Sequence[Bm25Measure] = ()) -> None:
+        """`measures` are those of `score` where it is given none; `others` have fields of their own."""
         self._measures = tuple(measures)
-        names = dict.fromkeys(name for measure in measures for name in measure.weights)
+        names = dict.fromkeys(name for measure in (*measures, *others) for name in measure.weights)
         self._fields = {name: number for number, name in enumerate(names)}
         self._vocabulary = Vocabulary()
         self._tokens = _Tokens(len(self._fields))
@@ -137,6 +138,10 @@ class Bm25Index:
     def known_terms(self, text: str) -> list[int]:
         """Return the terms of `text` that some unit has, spelled exactly."""
         return [term for term in self._vocabulary.known_terms(text) if len(self._tokens.find(term))]
+
+    def has(self, field: str) -> bool:
+        """Return whether any unit has a term in `field`."""
+        return bool(self._tokens.totals[self._fields[field]] > 0)
 
     def score(
         self,

@@ -27,6 +27,7 @@ SignBits = npt.NDArray[np.uint64]
 logger = logging.getLogger(__name__)
 
 _NAME = "vectors"
+_WHEN_NAME = "situations"
 _CHUNK = 4096  # rows read at a time: 100,000 at once would take another 200 MB
 _MEAN_OF = 1000  # vectors, at most, that show what the memories in view are about
 _SCAN_BY_SIGNS = 300_000  # vectors from which a scan does not compare every one in full
@@ -74,6 +75,7 @@ class VectorIndex:
     def __init__(self, store: Store, model: str) -> None:
         self._store = store
         self._model = model
+        self._name = _WHEN_NAME if model.endswith(m.WHEN_MODEL) else _NAME  # of the file that the store keeps
         self._lock = threading.Lock()
         self._clear()
 
@@ -182,7 +184,7 @@ class VectorIndex:
 
     def _load(self) -> None:
         """Take over what the store has kept of an earlier process."""
-        if (kept := self._store.read_index(_NAME)) is None:
+        if (kept := self._store.read_index(self._name)) is None:
             return
         try:
             self._take(*kept)
@@ -222,7 +224,7 @@ class VectorIndex:
                 "nums": np.array(self._nums, np.int64),
                 "class": np.array(self._class, np.int32),
             }
-            self._store.write_index(_NAME, self._seq, self._generation, pack(values, arrays))
+            self._store.write_index(self._name, self._seq, self._generation, pack(values, arrays))
             self.unsaved = 0
 
     def __len__(self) -> int:

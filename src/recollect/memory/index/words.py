@@ -15,13 +15,13 @@ from recollect.context.store import Store
 from recollect.memory.index.bm25 import Bm25Index
 from recollect.memory.index.packed import pack, pack_texts, unpack, unpack_texts
 from recollect.memory.index.vectors import Longs, Mask
-from recollect.memory.ranking import MEMORY_MEASURES
+from recollect.memory.ranking import MEMORY_MEASURES, WHEN_FIELD, WHEN_MEASURES
 from recollect.store.visibility import VisibilityClasses
 
 logger = logging.getLogger(__name__)
 
 _NAME = "words"
-_FORMAT = 1  # raise it if texts become other terms than before
+_FORMAT = 2  # raise it if texts become other terms than before
 _CACHED_VIEWS = 8  # views whose masks are cached
 
 
@@ -36,7 +36,7 @@ class WordIndex:
     def _clear(self) -> None:
         self._seq = -1
         self._generation: object = None
-        self.bm25 = Bm25Index(MEMORY_MEASURES)
+        self.bm25 = Bm25Index(MEMORY_MEASURES, WHEN_MEASURES)
         self.ids: list[str] = []
         self.rows: dict[str, int] = {}  # by id
         self._nums = array("q")
@@ -44,7 +44,7 @@ class WordIndex:
         self._class = array("i")
         self._classes = VisibilityClasses()
         self.unsaved = 0  # rows read that the store has not kept
-        self._alignment: tuple[Longs, Longs, Longs | None] | None = None
+        self._alignments: dict[str, tuple[Longs, Longs, Longs | None]] = {}
         self._drop_caches()
 
     def __len__(self) -> int:
@@ -76,6 +76,7 @@ class WordIndex:
                     ("tags", " ".join(text.tags)),
                     ("paths", " ".join(text.file_paths)),
                     ("kind", text.kind),
+                    (WHEN_FIELD, " . ".join(text.when_needed)),
                 )
                 self.unsaved += 1
                 row = self._row_of.get(text.num)
@@ -136,14 +137,14 @@ class WordIndex:
             self._masks[view] = self._classes.shown(view)[np.frombuffer(self._class, np.int32)]
         return self._masks[view]
 
-    def align(self, ours: Longs, theirs: Longs) -> Longs | None:
+    def align(self, ours: Longs, theirs: Longs, model: str) -> Longs | None:
         """Return the position in `theirs` of each of `ours` (from `nums`), -1 if absent; None if both are equal.
 
-        Both stay the same objects while nothing changes, so the last result is cached.
+        Both stay the same objects while nothing changes, so the last result for the vectors of a model is cached.
         """
-        cached = self._alignment
+        cached = self._alignments.get(model)
         if cached is None or cached[0] is not ours or cached[1] is not theirs:
-            cached = self._alignment = ours, theirs, _positions(ours, theirs)
+            cached = self._alignments[model] = ours, theirs, _positions(ours, theirs)
         return cached[2]
 
 

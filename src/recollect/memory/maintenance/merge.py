@@ -27,6 +27,8 @@ def merge(
     store.put(result)
     if result.fingerprint != survivor.fingerprint and (vector := store.vector(other.id, model)):
         store.put_vector(result.id, model, vector)
+    if result.when_needed and store.vector(result.id, model + m.WHEN_MODEL) is None:
+        store.set_setting(None, "vectors_pending", True)
     _copy_links(store, other, result)
     supersede(store, other, result, SAME, actor, now)
     return result

@@ -7,6 +7,8 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
+from functools import partial
+from itertools import zip_longest
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -44,6 +46,7 @@ class WordMatches(NamedTuple):
     activity: (
         Floats | None
     )  # BM25 of the words about the kind of work that the query asks for; None if it asks for none
+    situations: Bm25Scores | None  # by the situations in which memories are needed; None if none has any
     mask: Mask
     ids: list[str]
     rows: dict[str, int]
@@ -60,14 +63,16 @@ class Relevance:
     words: Bm25Scores
     cosines: Floats | None  # NaN for a memory without a vector or out of view; None without a query vector
     parts: ScoreParts
+    situations: Bm25Scores | None = None
+    situation_cosines: Floats | None = None  # as `cosines`
 
     def best(self, count: int) -> list[int]:
         """Return the `count` best rows, best first, of those that share a word or are near enough in meaning."""
         fits = self.words.scores > 0
-        for name in ("everyday", "activity"):
+        for name in ("everyday", "activity", "when"):
             fits |= self.parts.parts.get(name, _ZERO) > 0
-        if self.cosines is not None:
-            fits |= self.cosines >= ranking.RELATED_COSINE
+        for cosines in self._all_cosines:
+            fits |= cosines >= ranking.RELATED_COSINE
         rows = np.flatnonzero(fits & self.mask)
         totals = ScoreParts({name: part[rows] for name, part in self.parts.parts.items()}).total
         if len(rows) > count:
@@ -77,16 +82,27 @@ class Relevance:
         return [row for _, _, row in sorted(ranked)]
 
     @property
+    def _all_cosines(self) -> list[Floats]:
+        return [cosines for cosines in (self.cosines, self.situation_cosines) if cosines is not None]
+
+    @property
     def is_anything_related(self) -> bool:
-        """Whether any memory in view has half of the query's words, or is near enough in meaning."""
-        is_near = self.cosines is not None and bool((self.cosines >= ranking.RELATED_COSINE).any())
-        return is_near or bool((self.words.coverage >= ranking.RELATED_COVERAGE).any())
+        """Whether any memory in view, or what it is needed for, has half of the query's words or is near enough in meaning."""
+        is_near = any(bool((cosines >= ranking.RELATED_COSINE).any()) for cosines in self._all_cosines)
+        matched = [scores for scores in (self.words, self.situations) if scores is not None]
+        return is_near or any(bool((scores.coverage >= ranking.RELATED_COVERAGE).any()) for scores in matched)
+
+    def cosine(self, row: int) -> float:
+        """Return the cosine of a memory, or of what it is needed for if that is greater; 0 without a vector."""
+        found = [float(cosines[row]) for cosines in self._all_cosines]
+        return max(
+            (cosine for cosine in found if cosine == cosine), default=0.0
+        )  # NaN is not equal to itself
 
     def similarity(self, row: int) -> float:
         """Return the cosine or the coverage, whichever is greater, 0 to 1."""
-        cosine = float(self.cosines[row]) if self.cosines is not None else 0.0
         covered = min(1.0, float(self.words.scores[row]) / (self.words.full or 1.0))
-        return max(cosine, covered) if cosine == cosine else covered  # NaN is not equal to itself
+        return max(self.cosine(row), covered)
 
     def row(self, memory_id: str) -> int | None:
         """Return the row of a memory; None if it was written after the words were read."""
@@ -105,7 +121,24 @@ class Relevance:
             near = [row for row in rows if self.cosines[row] >= ranking.RELATED_COSINE]
             for row, rank in _ranks(self.cosines, near):
                 channels[row]["meaning"] = {"rank": rank, "cosine": round(float(self.cosines[row]), 4)}
+        if self.situations is not None:
+            self._add_situations(channels, rows, self.situations)
         return channels
+
+    def _add_situations(
+        self, channels: dict[int, dict[str, Any]], rows: Sequence[int], situations: Bm25Scores
+    ) -> None:
+        """Add what the situations match in which the memories are needed."""
+        terms = situations.explain(rows)
+        for row in rows:
+            cosine = 0.0 if self.situation_cosines is None else float(self.situation_cosines[row])
+            if terms[row] or cosine >= ranking.RELATED_COSINE:
+                words = dict.fromkeys(term.word for term in terms[row])
+                channels[row]["when"] = {
+                    "score": round(float(situations.scores[row]), 4),
+                    "cosine": round(cosine, 4) if cosine == cosine else 0.0,
+                    "terms": ", ".join(list(words)[:8]),
+                }
 
 
 def _ranks(scores: Floats, rows: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -191,7 +224,12 @@ def match_words(
         meant_coverage = bm25.score(meant, mask).coverage if meant else None
         work = activity_words(query, bm25.known_terms)
         activity = bm25.score(work, mask, measures=ranking.ACTIVITY_MEASURES).scores if work else None
-        return WordMatches(scores, meant_coverage, activity, mask, index.ids, index.rows, index.nums)
+        situations = None
+        if bm25.has(ranking.WHEN_FIELD):
+            situations = bm25.score(words, mask, measures=ranking.WHEN_MEASURES)
+        return WordMatches(
+            scores, meant_coverage, activity, situations, mask, index.ids, index.rows, index.nums
+        )
 
 
 def score_all(
@@ -204,17 +242,48 @@ def score_all(
     weights: ranking.MemoryWeights = ranking.MEMORY_WEIGHTS,
 ) -> Relevance | None:
     """Score all memories by words and by meaning; None if not even the words were answered in time."""
-    scanning = runner.submit(lambda: index.scan(view, model, vector)) if vector is not None else None
+    models = (model, model + m.WHEN_MODEL)
+    scanning = (
+        [runner.submit(partial(index.scan, view, name, vector)) for name in models]
+        if vector is not None
+        else []
+    )
     matches = runner.result("words", words)
-    scan = runner.result("meaning", scanning) if scanning is not None else None
+    scans = [runner.result("meaning", scan) for scan in scanning]
     if matches is None:
         return None
-    scores, meant, activity, mask, ids, rows, nums = matches
-    cosines = None
-    if scan is not None:
-        cosines = _cosines_by_row(scan, index.words.align(nums, scan.nums), scores, mask)
-    parts = combine_memory_scores(scores.coverage, cosines, mask, weights, meant, activity)
-    return Relevance(ids, rows, mask, scores, cosines, parts)
+    cosines, situation_cosines = (
+        _cosines_by_row(
+            scan,
+            index.words.align(matches.nums, scan.nums, name),
+            matches.scores,
+            matches.mask,
+        )
+        if scan is not None
+        else None
+        for name, scan in zip_longest(models, scans)
+    )
+    situations = matches.situations
+    parts = combine_memory_scores(
+        matches.scores.coverage,
+        cosines,
+        matches.mask,
+        weights,
+        matches.meant,
+        matches.activity,
+        None if situations is None else situations.coverage,
+        situation_cosines,
+    )
+    return Relevance(
+        matches.ids,
+        matches.rows,
+        matches.mask,
+        matches.scores,
+        cosines,
+        parts,
+        situations,
+        situation_cosines,
+    )
 
 
 def _cosines_by_row(scan: CosineScan, positions: Longs | None, words: Bm25Scores, mask: Mask) -> Floats:

@@ -43,15 +43,25 @@ def combine_memory_scores(
     weights: MemoryWeights = MEMORY_WEIGHTS,
     meant: Values | None = None,
     activity: Values | None = None,
+    situations: Values | None = None,
+    situation_cosine: Values | None = None,
 ) -> ScoreParts:
     """Add up coverage and cosine of every memory.
 
     `cosine` is NaN for a memory without a vector, and None if there are no vectors at all. `meant` is the coverage of what the
     query's everyday words mean (`query_expansion.expand_query`), None if it has none. `activity` is the BM25 score of words about
     the kind of work that it asks for (`activities.activity_words`), None if it asks for none. Without vectors it only raises what
-    the words found: alone it would find every memory about that kind of work.
+    the words found: alone it would find every memory about that kind of work. `situations` is the coverage by the situations in
+    which a memory is needed, `situation_cosine` their cosine, NaN where there are none; None if no memory has any. Their cosine counts
+    as far as it is above that of the memory itself.
     """
     parts = _relevance(coverage, cosine, mask, weights.words, weights.meaning)
+    if situations is not None:
+        when = weights.when_words * situations.astype(np.float64)
+        if situation_cosine is not None and cosine is not None:
+            nearer = np.nan_to_num(situation_cosine - parts["meaning"] / weights.meaning)
+            when += weights.when_meaning * np.maximum(nearer, 0.0)
+        parts["when"] = when
     if meant is not None:
         parts["everyday"] = (weights.everyday * meant).astype(np.float64)
     if activity is not None:

@@ -169,6 +169,7 @@ class Searcher:
         """Read all vectors before the deadline starts: at 100,000 that takes seconds, and a command searches only once."""
         if vector is not None and not self._has_read_vectors:
             self._index.scan(view, self._embedder.model, vector)
+            self._index.scan(view, self._embedder.model + m.WHEN_MODEL, vector)
             self._has_read_vectors = True
 
     def _embed(self, text: str) -> tuple[bytes | None, tuple[str, ...]]:
@@ -375,7 +376,7 @@ def _is_off_topic(
             probability = topic.answer_probability(sounds, best.score, topic.matched_words(relevance))
             if probability >= ranking.ANSWER_FLOOR:
                 return False
-            is_near = best.row is not None and relevance.cosines[best.row] >= ranking.SAME_MATTER_COSINE
+            is_near = best.row is not None and relevance.cosine(best.row) >= ranking.SAME_MATTER_COSINE
             is_general = topic.may_be_general(query.text, specific, best.score) and not is_near
             if is_general and (stored() or 0.0) >= ranking.PROJECT_SPECIFICITY:
                 return True

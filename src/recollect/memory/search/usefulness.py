@@ -54,6 +54,8 @@ class Features(NamedTuple):
     share_of_best: float  # its score, divided by that of the best hit
     supported: float  # the score of another hit that says nearly the same, times the share of words they have in common
     area: float  # how well other hits with its tags, files and folders fit
+    when_meaning: float  # the cosine of the situations in which it is needed, 0 without any
+    when_words: float  # as `words`, of these situations
 
 
 def judge_hits(request: str, hits: Sequence[m.Hit]) -> Usefulness:
@@ -62,7 +64,7 @@ def judge_hits(request: str, hits: Sequence[m.Hit]) -> Usefulness:
         return Usefulness()
     models = ranking.USEFUL if any("meaning" in _parts(hit) for hit in hits) else ranking.USEFUL_BY_WORDS
     of_hits = [
-        round(_probability(models.useful, each, hit.memory), 4) if _matches(hit) else 0.0
+        round(_probability(models.useful, hit_values(each, hit.memory)), 4) if _matches(hit) else 0.0
         for hit, each in zip(hits, features_of(hits, models.useful), strict=True)
     ]
     known = _known(models.known, request, hits, max(of_hits))
@@ -99,6 +101,8 @@ def features_of(hits: Sequence[m.Hit], model: ranking.UsefulnessModel) -> list[F
                 default=0.0,
             ),
             area=areas[place],
+            when_meaning=max(_when(hit, "cosine"), 0.0),
+            when_words=math.log1p(_when(hit, "score")),
         )
         for place, hit in enumerate(hits)
     ]
@@ -107,14 +111,8 @@ def features_of(hits: Sequence[m.Hit], model: ranking.UsefulnessModel) -> list[F
 def _known(model: ranking.RequestModel, request: str, hits: Sequence[m.Hit], likeliest: float) -> float:
     """Return the probability that anything known helps with `request`; `likeliest` is that of the best hit."""
     odds = min(max(likeliest, 1e-6), 1 - 1e-6)
-    total = (
-        model.bias
-        + model.likeliest * math.log(odds / (1 - odds))
-        + model.cosine * max(map(_cosine, hits))
-        + model.words * math.log1p(max(map(_word_score, hits)))
-        + model.needs_no_memory * (is_general(request) or is_mechanical(request))
-    )
-    return round(1.0 / (1.0 + math.exp(-total)), 4)
+    values = {**request_values(request, hits), "likeliest": math.log(odds / (1 - odds))}
+    return round(_probability(model, values), 4)
 
 
 def _areas_of(memory: m.Memory) -> frozenset[tuple[str, str]]:
@@ -144,21 +142,31 @@ def _area_scores(areas: Sequence[frozenset[tuple[str, str]]], above: Sequence[fl
     return [math.log1p(total) for total in totals]
 
 
-def _probability(model: ranking.UsefulnessModel, each: Features, memory: m.Memory) -> float:
+def hit_values(features: Features, memory: m.Memory) -> dict[str, float]:
+    """Return by name what the coefficients of `ranking.UsefulnessModel` are multiplied by."""
     kind = kind_of(memory.kind)
-    total = (
-        model.bias
-        + model.words * each.words
-        + model.above * each.above
-        + model.share_of_best * each.share_of_best
-        + model.supported * each.supported
-        + model.area * each.area
-        + model.advises * _advises(kind)
-        + model.kind_weight * math.log(kind.weight)
-        + model.transient * kind.is_transient
-        + model.seeded * (memory.source is m.Source.SEEDED)
-        + model.extracted * (memory.source is m.Source.EXTRACTED)
-    )
+    return {
+        **features._asdict(),
+        "advises": float(_advises(kind)),
+        "kind_weight": math.log(kind.weight),
+        "transient": float(kind.is_transient),
+        "seeded": float(memory.source is m.Source.SEEDED),
+        "extracted": float(memory.source is m.Source.EXTRACTED),
+    }
+
+
+def request_values(request: str, hits: Sequence[m.Hit]) -> dict[str, float]:
+    """Return the same for `ranking.RequestModel`, but for the log-odds of the likeliest hit. There is at least one hit."""
+    return {
+        "cosine": max(max(_cosine(hit), _when(hit, "cosine")) for hit in hits),
+        "words": math.log1p(max(map(_word_score, hits))),
+        "when_words": math.log1p(max(_when(hit, "score") for hit in hits)),
+        "needs_no_memory": float(is_general(request) or is_mechanical(request)),
+    }
+
+
+def _probability(model: ranking.UsefulnessModel | ranking.RequestModel, values: Mapping[str, float]) -> float:
+    total = model.bias + sum(getattr(model, name) * value for name, value in values.items())
     return 1.0 / (1.0 + math.exp(-total))
 
 
@@ -197,6 +205,10 @@ def _word_score(hit: m.Hit) -> float:
     return max(float(hit.why.get("channels", {}).get("words", {}).get("score", 0.0)), 0.0)
 
 
+def _when(hit: m.Hit, name: str) -> float:
+    return float(hit.why.get("channels", {}).get("when", {}).get(name, 0.0))
+
+
 def _cosine(hit: m.Hit) -> float:
     return float(hit.why.get("channels", {}).get("meaning", {}).get("cosine", 0.0))
 
@@ -220,7 +232,7 @@ def _matches(hit: m.Hit) -> bool:
     return (
         not channels
         or bool(_parts(hit).get("activity"))
-        or not channels.keys().isdisjoint(("words", "meaning"))
+        or not channels.keys().isdisjoint(("words", "meaning", "when"))
     )
 
 

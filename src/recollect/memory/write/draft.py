@@ -64,6 +64,7 @@ def memory_from(
         tags=enrich.infer_tags(text, paths, draft.tags),
         file_paths=paths,
         triggers=draft.triggers or (forbidden_commands(text) if kind.forbids and not by_agent else ()),
+        when_needed=draft.when_needed,
         procedure=enrich.procedure_of(replace(draft, content=text)),
         season=draft.season,
         branch=draft.branch,
@@ -105,6 +106,7 @@ def clean_details(
             tags=memory.tags,
             file_paths=memory.file_paths,
             triggers=memory.triggers,
+            when_needed=memory.when_needed,
             steps=memory.procedure.steps if memory.procedure else (),
             season=memory.season,
             branch=memory.branch,
@@ -119,6 +121,7 @@ def clean_details(
         tags=tuple(map(enrich.normal_tag, draft.tags)),
         file_paths=paths,
         triggers=draft.triggers,
+        when_needed=draft.when_needed,
         procedure=replace(memory.procedure, steps=draft.steps) if memory.procedure else None,
         season=draft.season,
         branch=draft.branch,
@@ -188,6 +191,7 @@ _LISTS: dict[str, Callable[[m.Draft], tuple[str, ...]]] = {
     "tags": lambda draft: draft.tags,
     "file_paths": lambda draft: draft.file_paths,
     "triggers": lambda draft: draft.triggers,
+    "when_needed": lambda draft: draft.when_needed,
     "steps": lambda draft: draft.steps,
     "prerequisites": lambda draft: draft.prerequisites,
     "warnings": lambda draft: draft.warnings,
@@ -207,6 +211,7 @@ def _redact_details(draft: m.Draft) -> tuple[m.Draft, tuple[m.Redaction, ...]]:
             texts.append(text)
             redactions += removed
         changed[name] = tuple(texts)
+    limits.check_situations(draft.when_needed)
     for name in _TEXTS:
         value = getattr(draft, name)
         if value:

@@ -53,6 +53,11 @@ def embedded_text(content: str, tags: Sequence[str], file_paths: Sequence[str]) 
     return " ".join([content, *(tag for tag in tags if tag not in lowered), *file_paths])
 
 
+def embedded_situations(when_needed: Sequence[str]) -> str:
+    """Return the text to embed for the situations in which a memory is needed: all in one (docs/benchmarks.md)."""
+    return " . ".join(when_needed)
+
+
 def summarise(content: str) -> str:
     """Return 25 to 35 tokens: all of a short text, else its first sentences, else its beginning.
 

@@ -12,6 +12,8 @@ from recollect.text.shapes import looks_like_path
 MAX_CONTENT = 2048  # bytes of UTF-8
 MAX_FIELD = 512  # characters of a tag, a path, a step…
 MAX_ITEMS = 64  # tags, files, steps… of one memory
+MAX_SITUATIONS = 5  # in which a memory is needed; more would bring it up everywhere
+MAX_SITUATION = 160  # characters
 
 _SPACE = re.compile(r"(?<![ \t])[ \t]+\n")
 
@@ -83,6 +85,21 @@ def check_items(what: str, items: Sequence[str]) -> tuple[str, ...]:
             )
         plain(item, f"One of the {what}")
     return tuple(unique)
+
+
+def check_situations(situations: Sequence[str]) -> None:
+    """Raise `ContentRefused` for too many situations in which a memory is needed, or too long ones."""
+    if len(situations) > MAX_SITUATIONS:
+        raise ContentRefused(
+            f"{len(situations)} situations are too many.",
+            f"Name at most {MAX_SITUATIONS}, each in a few words.",
+        )
+    for situation in situations:
+        if len(situation) > MAX_SITUATION:
+            raise ContentRefused(
+                f"A situation has {len(situation):,} characters.",
+                f"The limit is {MAX_SITUATION}: say in a few words what somebody is doing who needs the memory.",
+            )
 
 
 def refuse_echo(text: str) -> None:

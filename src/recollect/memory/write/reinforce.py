@@ -5,6 +5,7 @@ from datetime import datetime
 
 import recollect.model as m
 from recollect.memory.judgement.compare import content_words
+from recollect.memory.write.limits import MAX_SITUATIONS
 from recollect.policy import Operation, Permission, is_persons, on_memory
 
 MAX_REINFORCEMENTS = 50  # the newest are kept; `strength` counts all
@@ -24,7 +25,8 @@ def survivor_of(one: m.Memory, other: m.Memory) -> tuple[m.Memory, m.Memory]:
 def reinforced(known: m.Memory, memory: m.Memory, now: datetime) -> m.Memory:
     """Return `known` after `memory` has said the same.
 
-    An agent that repeats what is not its own, such as the user's words, makes it stronger and changes nothing else.
+    An agent that repeats what is not its own, such as the user's words, makes it stronger and may say when it is needed. It
+    changes nothing else.
     """
     text = memory.content if memory.fingerprint != known.fingerprint else ""
     latest = m.Reinforcement(at=now, by=memory.created_by, session=memory.session, said=text)
@@ -32,6 +34,7 @@ def reinforced(known: m.Memory, memory: m.Memory, now: datetime) -> m.Memory:
         known,
         strength=known.strength + memory.strength,
         reinforcements=(*known.reinforcements, latest)[-MAX_REINFORCEMENTS:],
+        when_needed=_situations(known, memory),
         updated_at=now,
     )
     if not may_enrich(known, memory):
@@ -60,8 +63,21 @@ def may_enrich(known: m.Memory, memory: m.Memory) -> bool:
     """Return whether `memory`, which says the same as `known`, may add its files, tags, triggers and words to it."""
     if known.user_id != memory.user_id:
         return False  # what another person said stays as they said it
+    return _may(Operation.ENRICH, known, memory)
+
+
+def _may(operation: Operation, known: m.Memory, memory: m.Memory) -> bool:
     author = "user" if is_persons(memory) else memory.created_by
-    return on_memory(author, Operation.ENRICH, known, known.project_id).permission is Permission.ALLOW
+    return on_memory(author, operation, known, known.project_id).permission is Permission.ALLOW
+
+
+def _situations(known: m.Memory, memory: m.Memory) -> tuple[str, ...]:
+    """Return when `known` is needed, also as `memory` says it. The first ones stay, and a person's go before an agent's."""
+    if known.user_id != memory.user_id or not _may(Operation.DESCRIBE, known, memory):
+        return known.when_needed
+    both = (known.when_needed, memory.when_needed)
+    first, second = reversed(both) if is_persons(memory) and not is_persons(known) else both
+    return tuple(dict.fromkeys((*first, *second)))[:MAX_SITUATIONS]
 
 
 def with_richer_text(known: m.Memory, memory: m.Memory, merged: m.Memory) -> m.Memory:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
+from typing import NamedTuple
 
 import recollect.model as m
 from recollect.context.context import Context
@@ -71,12 +72,19 @@ class _WritePlan:
     read_as_same: tuple[tuple[m.Memory, Comparison], ...] = ()  # by a model: a merge is proposed
 
 
+class MemoryVectors(NamedTuple):
+    """The vectors of one memory; None = not available, or not needed."""
+
+    content: bytes | None = None
+    when_needed: bytes | None = None
+
+
 @frozen
 class PreparedWrite:
     """A memory that has passed all checks and only needs to be written."""
 
     memory: m.Memory
-    vector: bytes | None  # None = not available, or not needed
+    vectors: MemoryVectors
     plan: _WritePlan
     seq: int  # of the store when the plan was made
     redactions: tuple[m.Redaction, ...]
@@ -112,28 +120,32 @@ class MemoryWriter:
             draft, user_id=self._user_id, project=self._project, now=self._clock(), folder=self._folder
         )
         memory = self._anchored(memory)
-        vector, notes = None, NO_NOTES
         seq = self._store.seq()
         twin = self._twin(memory)
-        if twin is None:  # the same words again need no vector
-            vector, notes = self.embed(memory)
-        plan = _WritePlan(twin) if twin else self._plan(memory, vector, self._sidecar, self._reader)
-        return PreparedWrite(memory, vector, plan, seq, redactions, notes)
+        if twin is None:
+            vectors, notes = self.embed(memory)
+            plan = self._plan(memory, vectors.content, self._sidecar, self._reader)
+        else:  # the same words again need no vector, but what they add to does
+            again = reinforced(twin, memory, self._clock())
+            is_known = again.when_needed == twin.when_needed
+            vectors, notes = (MemoryVectors(), NO_NOTES) if is_known else self.embed(again)
+            plan = _WritePlan(twin)
+        return PreparedWrite(memory, vectors, plan, seq, redactions, notes)
 
     def write(self, prepared: PreparedWrite, change: m.Change) -> m.Receipt:
         """Write a prepared memory in one transaction, recorded as `change` or as part of the caller's change.
 
         Raise `LimitReached`.
         """
-        memory, vector, plan = prepared.memory, prepared.vector, prepared.plan
+        memory, vectors, plan = prepared.memory, prepared.vectors, prepared.plan
         with self._store.transaction():
             self._check_session_limit(memory)
             if self._store.seq() != prepared.seq:  # another process wrote meanwhile; now none can
-                plan = self._plan(memory, vector, None)
+                plan = self._plan(memory, vectors.content, None)
             self._log_redactions(
                 memory.created_by, (plan.twin or plan.same or memory).id, prepared.redactions
             )
-            receipt = self._write(plan, memory, vector, change)
+            receipt = self._write(plan, memory, vectors, change)
         return replace(receipt, redactions=prepared.redactions, notes=prepared.notes)
 
     def rewrite(
@@ -150,9 +162,9 @@ class MemoryWriter:
         before = self._store.get(memory_id)
         wanted = change(before).content
         text, redactions = clean_text(wanted) if wanted != before.content else (before.content, ())
-        vector, notes = (None, NO_NOTES)
-        if text != before.content:
-            vector, notes = self.embed(replace(change(before), content=text))
+        edited = replace(change(before), content=text)
+        is_searched_alike = (text, edited.when_needed) == (before.content, before.when_needed)
+        vectors, notes = (MemoryVectors(), NO_NOTES) if is_searched_alike else self.embed(edited)
         with self._store.changes.recorded(act) if act else self._store.transaction():
             memory = self._store.get(memory_id)  # another process may have written since
             self._check_edit(memory, actor)
@@ -162,7 +174,7 @@ class MemoryWriter:
             stored = replace(changed, updated_at=self._clock())
             if text != memory.content:
                 stored = self._anchored(self._with_text(stored, text, actor))
-            plan = self._plan(stored, vector, None) if text != memory.content else _WritePlan()
+            plan = self._plan(stored, vectors.content, None) if text != memory.content else _WritePlan()
             if plan.twin is not None:
                 raise ContentRefused(
                     f"Memory {plan.twin.id} already says exactly this.",
@@ -172,7 +184,7 @@ class MemoryWriter:
             self._log_redactions(actor, stored.id, redactions)
             self._log("update", actor, stored.id, {"fields": _differing(memory, stored)})
             self._store.put(stored)
-            self._put_vector(stored.id, vector)
+            self._put_vectors(stored, vectors)
             decision = decide(stored, plan.contradicted)
             message = self._settle(stored, decision)
             if text != memory.content:
@@ -246,14 +258,16 @@ class MemoryWriter:
 
     # compare it with the stored memories
 
-    def embed(self, memory: m.Memory) -> tuple[bytes | None, tuple[str, ...]]:
-        """Return the vector of a memory, or None and a note for the user."""
-        text = enrich.embedded_text(memory.content, memory.tags, memory.file_paths)
+    def embed(self, memory: m.Memory) -> tuple[MemoryVectors, tuple[str, ...]]:
+        """Return the vectors of a memory, or none and a note for the user."""
+        texts = [enrich.embedded_text(memory.content, memory.tags, memory.file_paths)]
+        if memory.when_needed:
+            texts.append(enrich.embedded_situations(memory.when_needed))
         try:
-            return self._embedder.embed([text])[0].astype("<f4").tobytes(), ()
+            return MemoryVectors(*(row.astype("<f4").tobytes() for row in self._embedder.embed(texts))), ()
         except EmbedderUnavailable as error:
             note = f"Stored without a vector for now: {error.message} {error.hint}".strip()
-            return None, () if error.by_choice else (note,)
+            return MemoryVectors(), () if error.by_choice else (note,)
 
     def _plan(
         self,
@@ -369,15 +383,17 @@ class MemoryWriter:
 
     # decide contradictions, and write everything at once
 
-    def _write(self, plan: _WritePlan, memory: m.Memory, vector: bytes | None, change: m.Change) -> m.Receipt:
+    def _write(
+        self, plan: _WritePlan, memory: m.Memory, vectors: MemoryVectors, change: m.Change
+    ) -> m.Receipt:
         if plan.twin is not None:
-            return self._write_twin(plan.twin, memory, change)
+            return self._write_twin(plan.twin, memory, vectors, change)
         if plan.same is not None:
-            return self._write_merged(plan.same, memory, vector, plan.contradicted, change)
-        return self._write_new(plan, memory, vector, change)
+            return self._write_merged(plan.same, memory, vectors, plan.contradicted, change)
+        return self._write_new(plan, memory, vectors, change)
 
     def _write_new(
-        self, plan: _WritePlan, memory: m.Memory, vector: bytes | None, change: m.Change
+        self, plan: _WritePlan, memory: m.Memory, vectors: MemoryVectors, change: m.Change
     ) -> m.Receipt:
         decision = decide(memory, plan.contradicted)
         if decision.takes_pin:
@@ -386,7 +402,7 @@ class MemoryWriter:
         with self._recorded(change, memory, f"{stored} {memory.id}", decision):
             self._log("add", memory.created_by, memory.id, {"kind": memory.kind, "source": memory.source})
             self._store.put(memory)
-            self._put_vector(memory.id, vector)
+            self._put_vectors(memory, vectors)
             message = self._settle(memory, decision)
             for old, weight, reason in plan.related:
                 made_of = memory.procedure is not None and old.procedure is None and weight >= MIN_DERIVED
@@ -396,7 +412,9 @@ class MemoryWriter:
                 self._propose(comparison, *survivor_of(old, memory))
         return _receipt(memory.id, decision, message or "Remembered.")
 
-    def _write_twin(self, twin: m.Memory, memory: m.Memory, change: m.Change) -> m.Receipt:
+    def _write_twin(
+        self, twin: m.Memory, memory: m.Memory, vectors: MemoryVectors, change: m.Change
+    ) -> m.Receipt:
         """Reinforce `twin`, which `memory` repeats word for word."""
         stored = self._anchored_again(twin, reinforced(twin, memory, self._clock()))
         decision = (
@@ -405,6 +423,7 @@ class MemoryWriter:
         with self._recorded(change, memory, f"Stated again: {stored.id}", decision):
             self._log("update", memory.created_by, stored.id, {"reinforced": stored.strength})
             self._store.put(stored)
+            self._put_vectors(stored, MemoryVectors(when_needed=vectors.when_needed))
             message = self._settle(stored, replace(decision, conflicts=()))  # those are linked already
         known = f"Already known; stated {stored.strength} times now."
         return _receipt(stored.id, decision, f"{known} {message}".strip(), duplicate=True)
@@ -413,7 +432,7 @@ class MemoryWriter:
         self,
         same: m.Memory,
         memory: m.Memory,
-        vector: bytes | None,
+        vectors: MemoryVectors,
         contradicted: tuple[Contradiction, ...],
         change: m.Change,
     ) -> m.Receipt:
@@ -426,8 +445,13 @@ class MemoryWriter:
             detail: dict[str, object] = {"reinforced": stored.strength, "richer": richer}
             self._log("merge", memory.created_by, stored.id, detail)
             self._store.put(stored)
-            if richer:
-                self._put_vector(stored.id, vector)
+            is_own = stored.when_needed == memory.when_needed
+            self._put_vectors(
+                stored,
+                MemoryVectors(vectors.content if richer else None, vectors.when_needed if is_own else None),
+            )
+            if vectors.content is not None and stored.when_needed and not is_own:
+                self._store.set_setting(None, "vectors_pending", True)  # for the situations of both
             message = self._settle(stored, decision)
         known = f"Already known as {_quote(stored)}; stated {stored.strength} times now."
         return _receipt(stored.id, decision, f"{known} {message}".strip(), duplicate=True)
@@ -504,9 +528,11 @@ class MemoryWriter:
             m.Link(source.id, target.id, relation, self._clock(), round(min(weight, 1.0), 4), reason, verdict)
         )
 
-    def _put_vector(self, memory_id: str, vector: bytes | None) -> None:
-        if vector is not None:
-            self._store.put_vector(memory_id, self._embedder.model, vector)
+    def _put_vectors(self, memory: m.Memory, vectors: MemoryVectors) -> None:
+        if vectors.content is not None:
+            self._store.put_vector(memory.id, self._embedder.model, vectors.content)
+        if vectors.when_needed is not None and memory.when_needed:
+            self._store.put_vector(memory.id, self._embedder.model + m.WHEN_MODEL, vectors.when_needed)
 
     def _log_redactions(self, actor: str, memory_id: str, redactions: tuple[m.Redaction, ...]) -> None:
         if redactions:

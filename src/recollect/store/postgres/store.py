@@ -52,7 +52,7 @@ _UPDATE = f"UPDATE memories SET seq = %s, {', '.join(f'{name} = %s' for name in 
 # The values that tags and words are made from, and those that decide who sees the memory.
 _BEFORE = (
     "SELECT m.num, m.user_id, m.project_id, m.visibility, m.fingerprint, m.content, m.file_paths, m.kind,"
-    f" {TAGS} FROM memories m WHERE m.id = %s"
+    f" {TAGS}, m.when_needed FROM memories m WHERE m.id = %s"
 )
 _KNOWN = "SELECT id FROM memories WHERE id = ANY (%s)"
 _GAP_COLUMNS = "id, user_id, project_id, session, context, created_at, closed_at"
@@ -142,14 +142,18 @@ class PostgresStore:
                     " ON CONFLICT (tenant, num, mark, user_id) DO UPDATE SET text = excluded.text",
                     (num, mark, text),
                 )
-            texts = (memory.fingerprint, memory.content, row[8], memory.kind, m.dumps(memory.tags))
-            if before is not None and _words_of(before) == (memory.project_id, *texts[:4], memory.tags):
+            texts = (memory.fingerprint, memory.content, row[8], memory.kind, memory.tags, memory.when_needed)
+            if before is not None and _words_of(before) == (memory.project_id, *texts):
                 return  # its text is the same: it was used, confirmed or archived
             if before is not None:
                 journal.before_write("memory_tags", "num = %s", (num,))
                 if before[4] != memory.fingerprint:
                     journal.before_write("vectors", "num = %s", (num,))
                     db.execute("DELETE FROM vectors WHERE num = %s", (num,))  # of the old text
+                elif rows.read_strings(before[-1]) != memory.when_needed:
+                    old = "num = %s AND right(model, length(%s)) = %s"
+                    journal.before_write("vectors", old, (num, m.WHEN_MODEL, m.WHEN_MODEL))
+                    db.execute(f"DELETE FROM vectors WHERE {old}", (num, m.WHEN_MODEL, m.WHEN_MODEL))
                 db.execute("DELETE FROM memory_tags WHERE num = %s", (num,))
             for position, tag in enumerate(memory.tags):
                 journal.before_put("tags", memory.user_id, tag)
@@ -317,9 +321,9 @@ class PostgresStore:
     # the change feed
 
     def texts_since(self, seq: int) -> Iterator[m.TextRow]:
-        columns = f"m.num, m.id, m.content, {TAGS}, m.file_paths, m.kind, {COLUMNS}"
-        for num, memory_id, content, tags, paths, kind, *key in self._feed(columns, "", (), seq):
-            lists = tuple(json.loads(tags)), tuple(json.loads(paths))
+        columns = f"m.num, m.id, m.content, {TAGS}, m.file_paths, m.when_needed, m.kind, {COLUMNS}"
+        for num, memory_id, content, tags, paths, when, kind, *key in self._feed(columns, "", (), seq):
+            lists = tuple(json.loads(tags)), tuple(json.loads(paths)), rows.read_strings(when)
             yield m.TextRow(num, memory_id, content, *lists, kind, tuple(key))
 
     def vectors_since(self, model: str, seq: int) -> Iterator[m.VectorRow]:
@@ -381,12 +385,14 @@ class PostgresStore:
         return self._pages(query, ("m.num",), (model, *params), lambda row: (row[1], row[2]), first=0)
 
     def without_vector(self, model: str, limit: int) -> list[tuple[str, str]]:
-        query = f"SELECT m.id, m.content FROM memories m WHERE {_UNEMBEDDED} ORDER BY m.num DESC LIMIT %s"
+        query = (
+            f"SELECT m.id, m.content FROM memories m WHERE {_unembedded(model)} ORDER BY m.num DESC LIMIT %s"
+        )
         with self._db.reading() as db:
             return [(str(row[0]), str(row[1])) for row in db.execute(query, (model, limit))]
 
     def count_without_vector(self, model: str) -> int:
-        return self._number("SELECT count(*) FROM memories m WHERE ", _UNEMBEDDED, (model,))
+        return self._number("SELECT count(*) FROM memories m WHERE ", _unembedded(model), (model,))
 
     def read_index(self, name: str) -> tuple[int, memoryview] | None:
         return None  # a server keeps its index in memory
@@ -868,15 +874,25 @@ class PostgresStore:
             last = page[-1][: len(keys)]
 
 
-_UNEMBEDDED = (
-    "m.state <> 'deleted' AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.num = m.num AND v.model = %s)"
-)
+def _unembedded(model: str) -> str:
+    """Return the condition for memories that have something `model` can embed, and no vector by it."""
+    some = " AND m.when_needed IS NOT NULL" if model.endswith(m.WHEN_MODEL) else ""
+    missing = "NOT EXISTS (SELECT 1 FROM vectors v WHERE v.num = m.num AND v.model = %s)"
+    return f"m.state <> 'deleted' AND {missing}{some}"
 
 
 def _words_of(before: Sequence[Any]) -> tuple[Any, ...]:
     """Return the values of a row of `_BEFORE` that tags and words are made from."""
-    project_id, _, fingerprint, content, paths, kind, tags = before[2:]
-    return project_id, fingerprint, content, paths, kind, tuple(json.loads(tags))
+    project_id, _, fingerprint, content, paths, kind, tags, when_needed = before[2:]
+    return (
+        project_id,
+        fingerprint,
+        content,
+        paths,
+        kind,
+        tuple(json.loads(tags)),
+        rows.read_strings(when_needed),
+    )
 
 
 def _gap(row: Sequence[Any]) -> m.Gap:

@@ -56,7 +56,7 @@ _PUT = (
 )
 # The values that tags and full text are made from.
 _WORDS_OF = (
-    "SELECT m.fingerprint, m.content, m.file_paths, m.kind, m.project_id, m.user_id,"
+    "SELECT m.fingerprint, m.content, m.file_paths, m.kind, m.project_id, m.user_id, m.when_needed,"
     f" {TAGS} FROM memories m WHERE m.id = ?"
 )
 _PURGES = "SELECT purge FROM change"
@@ -143,6 +143,10 @@ class SqliteStore:
                 if before[0] != memory.fingerprint:
                     journal.before_write("vectors", "num = ?", (num,))
                     db.execute("DELETE FROM vectors WHERE num = ?", (num,))  # of the old text
+                elif rows.read_strings(before[6]) != memory.when_needed:
+                    old = f"num = ? AND model LIKE '%{m.WHEN_MODEL}'"
+                    journal.before_write("vectors", old, (num,))
+                    db.execute(f"DELETE FROM vectors WHERE {old}", (num,))
                 db.execute("DELETE FROM memory_tags WHERE num = ?", (num,))
             for position, tag in enumerate(memory.tags):
                 journal.before_put("tags", memory.user_id, tag)
@@ -317,11 +321,11 @@ class SqliteStore:
         return self._memories(f"{index} WHERE {some} AND {where} ORDER BY m.num DESC LIMIT ?", *params, limit)
 
     def texts_since(self, seq: int) -> Iterator[TextRow]:
-        columns = f"m.num, m.id, m.content, {TAGS}, m.file_paths, m.kind, {COLUMNS}"
+        columns = f"m.num, m.id, m.content, {TAGS}, m.file_paths, m.when_needed, m.kind, {COLUMNS}"
         query = f"SELECT {columns} FROM memories m {_since(seq)}"
         with self._feed() as db:
-            for num, memory_id, content, tags, paths, kind, *key in db.execute(query, (seq,)):
-                words = tuple(json.loads(tags)), tuple(json.loads(paths))
+            for num, memory_id, content, tags, paths, when, kind, *key in db.execute(query, (seq,)):
+                words = tuple(json.loads(tags)), tuple(json.loads(paths)), rows.read_strings(when)
                 yield TextRow(num, memory_id, content, *words, kind, tuple(key))
 
     def vectors_since(self, model: str, seq: int) -> Iterator[VectorRow]:
@@ -387,13 +391,17 @@ class SqliteStore:
         return self._pages(query, ("m.num",), (model, *params), lambda row: (row[1], row[2]), first=0)
 
     def without_vector(self, model: str, limit: int) -> list[tuple[str, str]]:
-        query = f"SELECT m.id, m.content FROM memories m WHERE {_UNEMBEDDED} ORDER BY m.num DESC LIMIT ?"
+        query = (
+            f"SELECT m.id, m.content FROM memories m WHERE {_unembedded(model)} ORDER BY m.num DESC LIMIT ?"
+        )
         with self._db.reading() as db:
             return [(str(row[0]), str(row[1])) for row in db.execute(query, (model, limit))]
 
     def count_without_vector(self, model: str) -> int:
         with self._db.reading() as db:
-            return int(db.execute(f"SELECT count(*) FROM memories m WHERE {_UNEMBEDDED}", (model,)).get)
+            return int(
+                db.execute(f"SELECT count(*) FROM memories m WHERE {_unembedded(model)}", (model,)).get
+            )
 
     def count_vectors(self, model: str) -> int:
         with self._db.reading() as db:
@@ -849,15 +857,27 @@ def _since(seq: int, join: str = "") -> str:
     return f"{index} {join} WHERE m.seq > ? ORDER BY m.num"
 
 
-_UNEMBEDDED = (
-    "m.state <> 'deleted' AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.num = m.num AND v.model = ?)"
-)
+def _unembedded(model: str) -> str:
+    """Return the condition for memories that have something `model` can embed, and no vector by it."""
+    some = " AND m.when_needed IS NOT NULL" if model.endswith(m.WHEN_MODEL) else ""
+    missing = "NOT EXISTS (SELECT 1 FROM vectors v WHERE v.num = m.num AND v.model = ?)"
+    return f"m.state <> 'deleted' AND {missing}{some}"
 
 
 def _words_of(memory: m.Memory) -> tuple[str | None, ...]:
     """Return the memory's values in the order of `_WORDS_OF`."""
     paths, tags = m.dumps(memory.file_paths), m.dumps(memory.tags)
-    return memory.fingerprint, memory.content, paths, memory.kind, memory.project_id, memory.user_id, tags
+    when_needed = m.dumps(memory.when_needed) if memory.when_needed else None
+    return (
+        memory.fingerprint,
+        memory.content,
+        paths,
+        memory.kind,
+        memory.project_id,
+        memory.user_id,
+        when_needed,
+        tags,
+    )
 
 
 def _bump(db: "apsw.Connection") -> int:

@@ -67,7 +67,8 @@ REQUEST = (
     "[{mark}] In this session {worth}, and nothing was recorded for the next one. If there is something that a later"
     " session should know and cannot read from the code (a rule of the user's, the cause of a failure, a decision and its"
     ' reason), record it now with the tool record_memory, or with `recollect remember --created-by agent:{host} "…"` if'
-    " you may not use that tool, each as one sentence that is understood by itself; otherwise just finish."
+    " you may not use that tool, each as one sentence that is understood by itself, with two situations in which it is"
+    " needed (when, --when); otherwise just finish."
 )
 SEARCHED = 40  # memories that a search returns (`ranking.USEFUL` was fitted on as many), of which
 MOST_MATCHES = 5  # are shown at most

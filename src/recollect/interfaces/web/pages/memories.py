@@ -37,6 +37,7 @@ _FILTERS = (
 PARTS = {
     "words": text("it has the words of your search, rare ones above all"),
     "meaning": text("it says something alike in other words"),
+    "when": text("it is needed in situations like the one you describe"),
     "everyday": text("it has the technical name for something you wrote in everyday words"),
     "activity": text("it is about the work that you describe, such as releasing or testing"),
     "graph": text("it is linked to something that was found"),
@@ -228,6 +229,7 @@ def remember(request: WebRequest) -> Response:
         tags=words(request.field("tags")),
         file_paths=lines(request.field("files")),
         triggers=lines(request.field("triggers")),
+        when_needed=lines(request.field("when_needed")),
         steps=lines(request.field("steps")),
     )
     if gap := request.field("gap"):

@@ -24,7 +24,8 @@ from recollect.memory.maintenance.consolidate.context import (
 from recollect.memory.maintenance.consolidate.links import link_across_sessions, strengthen_used_together
 from recollect.memory.maintenance.consolidate.pairs import find_contradictions, merge_duplicates
 from recollect.memory.maintenance.states import forget
-from recollect.memory.write.enrich import ENTITIES, embedded_text, normal_tag
+from recollect.memory.maintenance.vectors import models_of, text_for
+from recollect.memory.write.enrich import ENTITIES, normal_tag
 
 _BATCH = 8  # texts embedded at a time: some 50 ms
 
@@ -39,25 +40,25 @@ _NO_PLURALS = ENTITIES | frozenset(
 
 def make_vectors(context: OperationContext, position: str) -> Iterator[Action]:
     """Embed memories that have no vector, newest first. Does nothing without an embedder."""
-    missing = iter([name for name, _ in context.store.without_vector(context.embedder.model, -1)])
-    while names := list(islice(missing, _BATCH)):
-        context.throttle.yield_to_foreground()
-        memories = [memory for memory in context.store.get_many(names).values() if context.owns(memory)]
-        texts = [embedded_text(memory.content, memory.tags, memory.file_paths) for memory in memories]
-        try:
-            rows = context.embedder.embed(texts)
-        except EmbedderUnavailable:
-            return
-        for memory, row in zip(memories, rows, strict=True):
-            vector = row.astype("<f4").tobytes()
-            yield Action(VECTORS, (memory.id,), "had none", partial(_put_vector, context, memory, vector))
+    for model in models_of(context.embedder):
+        missing = iter([name for name, _ in context.store.without_vector(model, -1)])
+        while names := list(islice(missing, _BATCH)):
+            context.throttle.yield_to_foreground()
+            memories = [memory for memory in context.store.get_many(names).values() if context.owns(memory)]
+            try:
+                rows = context.embedder.embed([text_for(model, memory) for memory in memories])
+            except EmbedderUnavailable:
+                return
+            for memory, row in zip(memories, rows, strict=True):
+                put = partial(_put_vector, context, memory, model, row.astype("<f4").tobytes())
+                yield Action(VECTORS, (memory.id,), "had none", put)
 
 
-def _put_vector(context: OperationContext, memory: m.Memory, vector: bytes) -> bool:
+def _put_vector(context: OperationContext, memory: m.Memory, model: str, vector: bytes) -> bool:
     current = context.store.get_many([memory.id]).get(memory.id)
-    if current is None or current.content != memory.content:  # edited or purged since
+    if current is None or text_for(model, current) != text_for(model, memory):  # edited or purged since
         return False
-    context.store.put_vector(memory.id, context.embedder.model, vector)
+    context.store.put_vector(memory.id, model, vector)
     return True
 
 

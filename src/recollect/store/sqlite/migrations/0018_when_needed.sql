@@ -1,0 +1,3 @@
+-- Situations in which a memory is needed, in other words than its own, as JSON: they are searched, and never shown as its words.
+
+ALTER TABLE memories ADD COLUMN when_needed TEXT;  -- NULL = none are known
