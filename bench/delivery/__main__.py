@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.delivery import files, measure, refit
-from bench.delivery.datasets import DATA, SPLITS, load
+from bench.delivery.datasets import DATA, SITUATIONS, SPLITS, load
 from bench.delivery.systems import SYSTEMS
 from recollect.engine import Engine
 
@@ -21,6 +21,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--only", choices=("memories", "files"))
     parser.add_argument("--systems", nargs="+", choices=tuple(SYSTEMS), default=tuple(SYSTEMS))
+    parser.add_argument(
+        "--situations",
+        choices=SITUATIONS,
+        default="agents",
+        help="whose memories say when they are needed: everybody's, those that an agent recorded (default), or nobody's",
+    )
     parser.add_argument(
         "--failures", action="store_true", help="list what was missed and what was wrong; development only"
     )
@@ -38,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error("--failures needs --split dev: nobody looks at single tasks of the blind part")
     folder = options.folder or DATA
     if options.only != "files":
-        result = measure.run(options.split, options.systems, folder=folder)
+        result = measure.run(options.split, options.systems, folder=folder, situations=options.situations)
         details = result.pop("details")
         measure.show(result)
         if options.failures:

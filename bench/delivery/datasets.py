@@ -14,6 +14,9 @@ NOW = datetime(2026, 11, 2, 9, tzinfo=UTC)  # ages are counted back from here
 SPLITS = ("dev", "unseen", "blind")  # no project is in `unseen` any more, but half of the commits are
 _MEMORIES = ".memories.jsonl"
 AGE = 30  # days, where a memory has no age
+# Whose memories say when they are needed: everybody's, those that an agent recorded, or nobody's. What a person types, a rule reads in a session or
+# a repository says has no such lines unless an agent or a person adds them.
+SITUATIONS = ("all", "agents", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +58,12 @@ def load(split: str, folder: Path = DATA) -> list[DeliveryProject]:
     return [_project(folder, name, part) for part in wanted for name in names.get(part, ())]
 
 
-def import_memories(
-    engine: Engine, project: DeliveryProject, *, with_situations: bool = True
-) -> dict[str, str]:
+def import_memories(engine: Engine, project: DeliveryProject, situations: str = "agents") -> dict[str, str]:
     """Store a project's memories as they would be after months of work; return our id of each by the store's.
 
-    With `with_situations`, those of them that say when they are needed keep that.
+    `situations` is one of `SITUATIONS`.
     """
-    ids = engine.import_memories(_record(row, with_situations) for row in project.memories)
+    ids = engine.import_memories(_record(row, situations) for row in project.memories)
     engine.embed_missing()
     if None in ids:
         refused = project.memories[ids.index(None)]["id"]
@@ -70,11 +71,12 @@ def import_memories(
     return {str(ours): row["id"] for ours, row in zip(ids, project.memories, strict=True)}
 
 
-def _record(row: dict[str, Any], with_situations: bool) -> dict[str, Any]:
+def _record(row: dict[str, Any], situations: str) -> dict[str, Any]:
     """Return a record for the import, with what the writer of each source sets."""
     born = (NOW - timedelta(days=row.get("age_days", AGE))).isoformat()
     source = row["source"]
     by_user = source.startswith("user_")
+    says_when = situations == "all" or (situations == "agents" and source == "observed")
     record = {
         "content": row["content"],
         "kind": row["kind"],
@@ -82,7 +84,7 @@ def _record(row: dict[str, Any], with_situations: bool) -> dict[str, Any]:
         "file_paths": row.get("files", []),
         "tags": row.get("tags", []),
         "triggers": row.get("triggers", []),
-        "when_needed": row.get("when", []) if with_situations else [],
+        "when_needed": row.get("when", []) if says_when else [],
         "provenance": [{"source": source, "at": born}],
         "created_by": "user" if by_user else "recollect:seeds" if source == "seeded" else "agent:claude-code",
         "visibility": "private" if by_user else "project",

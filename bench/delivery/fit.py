@@ -4,7 +4,7 @@
     python -m bench.delivery.fit --words     by words alone
 
 It needs scikit-learn: `pip install -e '.[bench]'`. Each project is measured with models that were fitted on the others, and is asked three
-times: with what its memories say of when they are needed, without that of the user's own words, and without any. So one model serves
+times: with what all its memories say of when they are needed, with what those say that an agent recorded, and without any. So one model serves
 stores of all sorts, and a store in which nothing says when it is needed is told as much as before there were such lines.
 """
 
@@ -12,13 +12,12 @@ import argparse
 import math
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench.delivery.datasets import DeliveryProject, DeliveryTask, import_memories, load
+from bench.delivery.datasets import SITUATIONS, DeliveryProject, DeliveryTask, import_memories, load
 from bench.delivery.measure import open_engine
 from recollect.context.embedder import Embedder
 from recollect.embed.open import open_embedder
@@ -26,7 +25,6 @@ from recollect.memory import ranking
 from recollect.memory.search import usefulness
 from recollect.work.delivery.composer import MOST_MATCHES, SEARCHED
 
-MODES = ("all", "not the user's", "none")
 STRENGTH = 0.3  # of the regularisation, as C
 PRECISION, SILENCE = 0.5, 0.9
 # No proposal of a repository is among the hits, so nothing is learnt of them: their coefficient is older.
@@ -47,17 +45,14 @@ class Judged(NamedTuple):
     best: Mapping[str, float]  # what is known of the request as a whole
 
 
-def judged(project: DeliveryProject, mode: str, embedder: Embedder, *, meaning: bool) -> list[Judged]:
+def judged(project: DeliveryProject, situations: str, embedder: Embedder, *, meaning: bool) -> list[Judged]:
     """Ask a project's requests of a store of its own."""
-    rows = project.memories
-    if mode == "not the user's":
-        rows = tuple({**row, "when": ()} if row["source"].startswith("user_") else row for row in rows)
     asked = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / project.name
         folder.mkdir()
         with open_engine(folder, Path(name) / "home", embedder) as engine:
-            names = import_memories(engine, replace(project, memories=rows), with_situations=mode != "none")
+            names = import_memories(engine, project, situations)
             for task in project.tasks:
                 answer = engine.retrieval.search(
                     task.prompt, SEARCHED, task=True, proposals=False, meaning=meaning
@@ -178,29 +173,29 @@ def main() -> None:
     meaning = not options.parse_args().words
     embedder = open_embedder()
     asked = {
-        (project.name, mode): judged(project, mode, embedder, meaning=meaning)
+        (project.name, situations): judged(project, situations, embedder, meaning=meaning)
         for project in load("dev")
-        for mode in MODES
+        for situations in SITUATIONS
     }
     names = dict.fromkeys(name for name, _ in asked)
-    results: dict[str, list[Predicted]] = {mode: [] for mode in MODES}
+    results: dict[str, list[Predicted]] = {situations: [] for situations in SITUATIONS}
     for left_out in names:
         others = [request for (name, _), some in asked.items() if name != left_out for request in some]
         hits, _ = fit_hits(others)
         known, _ = fit_requests(others, hits)
-        for mode in MODES:
-            results[mode] += predicted(asked[left_out, mode], hits, known)
+        for situations in SITUATIONS:
+            results[situations] += predicted(asked[left_out, situations], hits, known)
     known_floor, floor = floors([each for some in results.values() for each in some])
     print(
         f"floors: KNOWN_FLOOR = {known_floor}, USEFUL_FLOOR = {floor}; each project by models fitted on the others:"
     )
-    for mode, some in results.items():
+    for situations, some in results.items():
         five = sum(len({name for name, _ in each.hits[:5]} & each.task.useful) for each in some) / sum(
             len(each.task.useful) for each in some
         )
         useful, precision, silence = shown(some, known_floor, floor)
         print(
-            f"  situations: {mode:16} useful among five {five:.3f}, shown {useful:.3f}, precision {precision:.3f}, silent {silence:.3f}"
+            f"  situations: {situations:16} useful among five {five:.3f}, shown {useful:.3f}, precision {precision:.3f}, silent {silence:.3f}"
         )
     everything = [request for some in asked.values() for request in some]
     hits, of_hits = fit_hits(everything)

@@ -41,10 +41,11 @@ def run(
     systems: Sequence[str] = tuple(SYSTEMS),
     embedder: Embedder | None = None,
     folder: Path = DATA,
+    situations: str = "agents",
 ) -> dict[str, Any]:
     """Return the figures by system, and for each by project and split. Details list what was missed and what was wrong."""
     projects = load(split, folder)
-    outcomes = [outcomes_of(project, systems, embedder) for project in projects]
+    outcomes = [outcomes_of(project, systems, embedder, situations) for project in projects]
     return {
         **{
             system: _by_group(
@@ -63,7 +64,10 @@ def run(
 
 
 def outcomes_of(
-    project: DeliveryProject, systems: Iterable[str], embedder: Embedder | None = None
+    project: DeliveryProject,
+    systems: Iterable[str],
+    embedder: Embedder | None = None,
+    situations: str = "agents",
 ) -> dict[str, list[Outcome]]:
     """Ask each system for each task. Each system has a copy of the store: some of them learn from being asked."""
     with tempfile.TemporaryDirectory() as name:
@@ -71,7 +75,7 @@ def outcomes_of(
         folder.mkdir()
         home = Path(name) / "home"
         with open_engine(folder, home, embedder) as engine:
-            names = import_memories(engine, project)
+            names = import_memories(engine, project, situations)
         results = {}
         for system in systems:
             if system == FILES and not project.has_opens:
