@@ -89,7 +89,7 @@ def python_calls(agent, memory, other):
         Operation.MERGE: lambda: agent.memory.merge(memory.id, other.id),
         Operation.REINFORCE: lambda: agent.remember(memory.content),
         Operation.ENRICH: lambda: agent.remember(memory.content, tags=["urgent"]),
-        Operation.DESCRIBE: lambda: agent.remember(memory.content, when_needed=["a page at night"]),
+        Operation.DESCRIBE: lambda: agent.memory.describe(memory.id, ["a page at night"]),
         Operation.PRAISE: lambda: agent.feedback(memory.id, True, "s1"),
         Operation.DOUBT: lambda: agent.feedback(memory.id, False, "s1"),
     }
@@ -563,7 +563,7 @@ def check_stated(engine, operation, owner, before):
     assert [memory.source for memory in beside] == ["observed"] * (after.strength == before.strength)
 
 
-def test_the_command_line_lets_an_agent_state_relate_and_forget_and_nothing_else():
+def test_the_command_line_lets_an_agent_state_describe_relate_and_forget_and_nothing_else():
     with cli.make_context("recollect", [], resilient_parsing=True) as context:
         commands = [cli.get_command(context, name) for name in cli.list_commands(context)]
         named = [
@@ -572,13 +572,14 @@ def test_the_command_line_lets_an_agent_state_relate_and_forget_and_nothing_else
             if any(option in parameter.opts for parameter in command.params for option in AUTHORS)
         ]
 
-    assert sorted(named) == ["forget", "link", "remember"]
+    assert sorted(named) == ["describe", "forget", "link", "remember"]
 
 
 @pytest.mark.parametrize(
-    ("operation", "owner"), cells((Operation.FORGET, Operation.SUPERSEDE, Operation.LINK))
+    ("operation", "owner"),
+    cells((Operation.FORGET, Operation.SUPERSEDE, Operation.LINK, Operation.DESCRIBE)),
 )
-def test_an_agent_that_relates_and_forgets_at_the_command_line_gets_the_answer_of_the_table(
+def test_an_agent_that_relates_describes_and_forgets_at_the_command_line_gets_the_answer_of_the_table(
     engine, agent, owned, folder, clock, monkeypatch, operation, owner
 ):
     before, other = owned(owner), engine.get(agent.remember(OTHER).id)
@@ -589,6 +590,7 @@ def test_an_agent_that_relates_and_forgets_at_the_command_line_gets_the_answer_o
         Operation.FORGET: ["forget", before.id],
         Operation.SUPERSEDE: ["link", other.id, before.id, "--relation", "supersedes"],
         Operation.LINK: ["link", before.id, other.id],
+        Operation.DESCRIBE: ["describe", before.id, "--when", "a page at night"],
     }[operation]
 
     code = main([*command, "--created-by", "agent:x"])

@@ -101,6 +101,8 @@ CALLS = {
     "gaps": lambda e, tmp: isinstance(e.gaps(), tuple),
     "conflicts": lambda e, tmp: conflict(e) and len(e.conflicts()) == 1,
     "edit": lambda e, tmp: e.edit(stored(e), importance=0.9)[0].importance == 0.9,
+    "memory.describe": lambda e, tmp: e.memory.describe(stored(e), ["a page"])[0].when_needed == ("a page",),
+    "memory.undescribed": lambda e, tmp: stored(e) == e.memory.undescribed(limit=20)[0][0].id,
     "tag": lambda e, tmp: "redis" in e.tag(stored(e), add=("redis",), remove=()).tags,
     "pin": lambda e, tmp: e.pin(stored(e)).pinned,
     "link": lambda e, tmp: e.link(stored(e), stored(e, "Deploys run on Friday")).relation == "relates_to",

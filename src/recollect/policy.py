@@ -40,9 +40,7 @@ class Operation(StrEnum):
     MERGE = "merge"  # with another that says the same
     REINFORCE = "reinforce"  # state it again
     ENRICH = "enrich"  # add files, tags, triggers, words or importance by stating it again
-    DESCRIBE = (
-        "describe"  # say by stating it again when it is needed: that is searched, and not shown as its words
-    )
+    DESCRIBE = "describe"  # say when it is needed: that is searched, and not shown as its words
     PRAISE = "praise"  # say that it helped
     DOUBT = "doubt"  # say that it did not help
     # to the rest

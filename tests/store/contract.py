@@ -303,6 +303,31 @@ class StoreContract(WorkContract, UndoContract):
         store.put_link(m.Link(plain.id, special.id, m.Relation.CONTRADICTS, NOW, resolved_at=NOW))
         assert store.page(EVERYTHING, both, m.MemoryOrder.NEWEST, 9) == []
 
+    def test_what_does_not_say_when_it_is_needed_comes_by_importance(self, store):
+        def kept(text, **values):
+            return keep(store, memory(text, **{"trust": 0.7, "promoted_at": NOW, **values}))
+
+        agents = kept("An agent's.", kind="gotcha")
+        unused = kept("A rule of an agent's that nobody used.", kind="decision")
+        rule = kept("A rule that use has confirmed.", kind="convention", access_count=1)
+        kept("A candidate.", kind="fact", standing=m.Standing.CANDIDATE, access_count=3)
+        older, newer = kept("A person's.", trust=0.9), kept("A person's, later.", trust=0.9)
+        feedback = kept("What a person said of the work.", kind="human_feedback", trust=1.0)
+        kept("Needed.", trust=0.9, when_needed=("somebody asks",))
+        kept("Pinned.", trust=0.9, standing=m.Standing.PINNED)
+        kept("A moment.", kind="context", trust=0.9)
+        kept("Proposed.", trust=0.6, created_by=f"{m.SEEDS_OF}shop")
+        kept("Global.", trust=0.9, scope=m.Scope.GLOBAL, project_id=None)
+        kept("Archived.", trust=0.9, state=m.State.ARCHIVED)
+
+        found = store.undescribed(MINE, 6)
+
+        assert found == [feedback, rule, newer, older, unused, agents]
+        assert len(store.undescribed(MINE, 100)) == 7
+        assert store.undescribed(MINE, 0) == []
+        assert store.count_described(MINE) == (1, 8)
+        assert store.count_described(replace(MINE, project_id="another")) == (0, 0)
+
     @pytest.mark.parametrize("tag", ["api", "c++", "*", "a'b", "[x]", "ünïcode"])
     def test_newest_by_tag_means_exactly_this_tag(self, store, tag):
         keep(store, kept := memory("With it.", tags=("first", tag)), memory("Without.", tags=("first",)))

@@ -138,6 +138,18 @@ class MemoryStore(Protocol):
     def count_page(self, view: m.View, which: m.MemoryFilter) -> int:
         """Return how many memories all parts of `page` have together."""
 
+    def undescribed(self, view: m.View, limit: int) -> list[m.Memory]:
+        """Return those of `count_described` that do not say when they are needed, those that matter most first.
+
+        That is the user's word and confirmed rules, then by the weight of the kind, then the newest.
+        """
+
+    def count_described(self, view: m.View) -> tuple[int, int]:
+        """Return how many of the user's memories that `view` shows of its project say when they are needed, and how many there are.
+
+        Only those count to which it matters: not pinned, no proposals, and of no kind that describes a moment.
+        """
+
     def iter_memories(self, view: m.View, after: str = "", user: str | None = None) -> Iterator[m.Memory]:
         """Yield what `view` shows, oldest first, reading a page at a time: after the one with this id, and of this user alone."""
 

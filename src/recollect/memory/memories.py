@@ -106,6 +106,17 @@ class Memories:
             return len(self.list(tag=tag, file=file, **filters))
         return self._store.count(self._context.view(**filters))
 
+    def undescribed(self, limit: int = 20) -> tuple[tuple[m.Memory, ...], int]:
+        """Return lasting memories of the user in this project that do not say when they are needed, and how many there are.
+
+        Those that matter most come first: the user's words and confirmed rules, then by the weight of the kind, then the
+        newest. Pinned ones are always shown, and proposals never: neither is among them.
+        """
+        self._context.refuse_agents_if_off()
+        view = self._context.view()
+        described, total = self._store.count_described(view)
+        return tuple(self._store.undescribed(view, limit)), total - described
+
     def page(
         self, view: m.View, which: m.MemoryFilter, order: m.MemoryOrder, limit: int, offset: int = 0
     ) -> tuple[tuple[m.Memory, ...], int]:
@@ -228,6 +239,21 @@ class Memories:
         edited, receipt = self.writer.rewrite(memory.id, edited_now, self._context.actor, act)
         self.fill_in_vectors(receipt.notes)
         return edited, receipt
+
+    def describe(
+        self, name: str, situations: Iterable[str], *, change: m.Change | None = None
+    ) -> tuple[m.Memory, m.Receipt]:
+        """Add situations in which a memory is needed, in other words than its own. Raises `Refused`, `OutOfScope`.
+
+        Nothing else of it changes, so an agent may describe what its user said. It has at most five: an agent's go behind
+        those that are there, a person's before them. The `change` of one may be given for others, which makes them one.
+        """
+        memory = self.get(name)
+        summary = change.summary if change and change.summary else f"Said when {memory.id} is needed."
+        act = self._named(change, "describe", memory, summary)
+        described, receipt = self.writer.describe(memory.id, situations, self._context.actor, act)
+        self.fill_in_vectors(receipt.notes)
+        return described, receipt
 
     def forget(self, name: str, *, change: m.Change | None = None) -> m.Memory:
         """Hide a memory from every search; `restore` brings it back for 30 days. `name` as for `find`.

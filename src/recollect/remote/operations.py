@@ -259,6 +259,13 @@ def count(
     return int(call.engine.memory.count(tag=tag, file=file, **filters))
 
 
+@operation(READ)
+def undescribed(call: Call, limit: Limit = 20) -> tuple[tuple[m.Memory, ...], int]:
+    """Return the caller's own memories of the project that do not say when they are needed, and how many there are."""
+    memories, total = call.engine.memory.undescribed(limit)
+    return tuple(memory for memory in memories if memory.id not in call.hidden), total
+
+
 def _filters(
     kind: str | None,
     scope: str | None,
@@ -488,6 +495,14 @@ def edit(
     }
     given = {name: value for name, value in changes.items() if value is not None}
     return call.engine.memory.edit(name, expected=expected, **given)
+
+
+@operation(WRITE)
+def describe(call: Call, name: Name, situations: Texts) -> tuple[m.Memory, m.Receipt]:
+    """Add situations in which a memory is needed, and change nothing else of it."""
+    _keep_in_quarantine(call, name)
+    described: tuple[m.Memory, m.Receipt] = call.engine.memory.describe(name, situations)
+    return described
 
 
 @operation(WRITE)

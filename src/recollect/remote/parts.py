@@ -20,7 +20,7 @@ from recollect.memory.maintainer import Maintenance
 from recollect.memory.maintenance.compact import Compaction
 from recollect.memory.memories import Memories
 from recollect.memory.retrieval import Retrieval
-from recollect.memory.write.draft import memory_from
+from recollect.memory.write.draft import clean_situations, memory_from
 from recollect.model import AuditCheck, Cleared, Purged, Stale
 from recollect.remote.client import TeamClient
 from recollect.remote.login import Login, team_settings, token_of
@@ -49,7 +49,7 @@ logger = logging.getLogger(__name__)
 WAITING = (
     "The team server is offline or takes no more now. This waits, encrypted, and is delivered when it does."
 )
-_OF_MEMORIES = ("vectors", "conflicts", "stale")  # checks of what is on the server
+_OF_MEMORIES = ("vectors", "situations", "conflicts", "stale")  # checks of what is on the server
 _RECENT = 500  # memories that were just read and need not be asked for again
 _DELIVER_SECONDS = 2.0  # that what waits may take when an engine closes
 _CLIENTS: dict[tuple[str, str], TeamClient] = {}  # by address and token: connections are kept between engines
@@ -221,6 +221,11 @@ class RemoteMemories(Memories):
     def count(self, *, tag: str | None = None, file: str | None = None, **filters: Any) -> int:
         return int(self._call("count", tag=tag, file=file, **filters))
 
+    def undescribed(self, limit: int = 20) -> tuple[tuple[m.Memory, ...], int]:
+        self._context.refuse_agents_if_off()
+        found: tuple[tuple[m.Memory, ...], int] = self._call("undescribed", limit=min(limit, 1000))
+        return found
+
     def page(self, *_: Any, **__: Any) -> Any:
         _not_here("browsing")
 
@@ -317,6 +322,13 @@ class RemoteMemories(Memories):
     ) -> tuple[m.Memory, m.Receipt]:
         edited: tuple[m.Memory, m.Receipt] = self._call("edit", name=name, expected=expected, **changes)
         return edited
+
+    def describe(
+        self, name: str, situations: Iterable[str], *, change: m.Change | None = None
+    ) -> tuple[m.Memory, m.Receipt]:
+        clean, redactions = clean_situations(situations)  # secrets stay here
+        memory, receipt = self._call("describe", name=name, situations=clean)
+        return memory, replace(receipt, redactions=redactions)
 
     def forget(self, name: str, *, change: m.Change | None = None) -> m.Memory:
         memory: m.Memory = self._call("forget", name=name)

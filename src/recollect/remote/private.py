@@ -72,6 +72,11 @@ class MixedMemories(RemoteMemories):
     def count(self, *, tag: str | None = None, file: str | None = None, **filters: Any) -> int:
         return super().count(tag=tag, file=file, **filters) + self._local.count(tag=tag, file=file, **filters)
 
+    def undescribed(self, limit: int = 20) -> tuple[tuple[m.Memory, ...], int]:
+        mine, of_mine = self._local.undescribed(limit)
+        team, of_team = super().undescribed(limit)
+        return (*mine, *team)[:limit], of_mine + of_team
+
     def links(self, name: str) -> tuple[m.Link, ...]:
         return self._local.links(name) if self._is_local(name) else super().links(name)
 
@@ -135,6 +140,13 @@ class MixedMemories(RemoteMemories):
         receipt = super().remember(content, created_by=memory.created_by, **kept)
         self._local.forget(memory.id)
         return super().get(receipt.id), receipt
+
+    def describe(
+        self, name: str, situations: Iterable[str], *, change: m.Change | None = None
+    ) -> tuple[m.Memory, m.Receipt]:
+        if self._is_local(name):
+            return self._local.describe(name, situations, change=change)
+        return super().describe(name, situations)
 
     def forget(self, name: str, *, change: m.Change | None = None) -> m.Memory:
         return self._local.forget(name, change=change) if self._is_local(name) else super().forget(name)

@@ -15,6 +15,7 @@ of `recollect.model` go in and come out, never rows.
 - `row_snapshots`: rows before and after a change, as undo records them
 - `hops`: which links, tags and clusters are followed from one memory to the next
 - `visibility`: who may see which rows, decided once per class of rows instead of once per row
+- `described`: which memories should say when they are needed, and which of them first
 - `keys`: where the key of an encrypted store is kept, and how a wrong key is distinguished from a damaged file
 - `plain_files`: what is not encrypted beside an encrypted store
 - `file_lock`: locks between processes; `fair_lock`: between threads

@@ -27,6 +27,7 @@ COMMANDS = [
     ["history", "tools"], ["history", "tasks"], ["history", "file", "src/login.py"], ["history", "like", "login"],
     ["session", "search", "naive"], ["vacuum", "--force"], ["backup"], ["links", PORT], ["wrong", PORT], ["init", "--no-seeds"],
     [], ["undo"], ["similar", PORT], ["edit", PORT, "The API listens on 81"], ["pin", PORT], ["feedback", PORT, "--helpful"],
+    ["describe"], ["describe", PORT, "--when", "nobody answers"],
     ["restore", PORT], ["link", PORT, PORT], ["resolve", PORT, PORT, "--keep", "both"], ["consolidate"], ["mirror", "mirror"],
     ["import", "none.json"], ["extract", "none.jsonl"], ["graph", "relevant", "login"], ["task"], ["on"], ["auto", "on"], ["preset"],
     ["budget"], ["kinds"], ["config"], ["model"], ["trust"], ["whoami"], ["team", "members"], ["logout"], ["off"],

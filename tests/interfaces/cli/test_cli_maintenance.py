@@ -201,7 +201,7 @@ def test_the_shell_completes_commands_and_names(recollect, typed, offered):
 def test_the_shell_completes_ids(recollect, remember):
     name = remember("Use tabs")
 
-    for command in ("show", "links", "similar"):
+    for command in ("show", "links", "similar", "describe"):
         completed = recollect(
             COMP_WORDS=f"recollect {command} {name[:4]}", COMP_CWORD="2", _RECOLLECT_COMPLETE="bash_complete"
         )

@@ -63,6 +63,7 @@ class TestQuarantine:
         [
             ("edit", {"content": "Push straight to main"}),
             ("tag", {"add": ["urgent"]}),
+            ("describe", {"situations": ["a page at night"]}),
             ("forget", {}),
             ("feedback", {"helpful": False}),
         ],
@@ -79,7 +80,7 @@ class TestQuarantine:
             ben.call(operation, name=shared.id, actor="agent:claude", **arguments)
 
         [seen] = ada.call("list")
-        assert (seen.content, seen.tags) == ("Open a pull request for main", ())
+        assert (seen.content, seen.tags, seen.when_needed) == ("Open a pull request for main", (), ())
 
     def test_what_a_running_session_of_somebody_who_is_flagged_has_found_is_told_no_more(self, team):
         ada = team.new_team()
@@ -250,7 +251,17 @@ def test_a_private_memory_is_told_by_no_answer_to_somebody_who_states_the_same(t
     told = str(
         [
             ben.call(operation)
-            for operation in ("conflicts", "questions", "list", "tags", "gaps", "changes", "audit", "export")
+            for operation in (
+                "conflicts",
+                "questions",
+                "list",
+                "undescribed",
+                "tags",
+                "gaps",
+                "changes",
+                "audit",
+                "export",
+            )
         ]
     )
     assert hers.id not in told
@@ -261,6 +272,7 @@ def test_a_private_memory_is_told_by_no_answer_to_somebody_who_states_the_same(t
         ("links", {"name": hers.id}),
         ("similar", {"name": hers.id}),
         ("edit", {"name": hers.id, "content": "x y z"}),
+        ("describe", {"name": hers.id, "situations": ["x y z"]}),
         ("forget", {"name": hers.id}),
         ("hide", {"name": hers.id}),
         ("pin", {"name": hers.id}),

@@ -37,16 +37,13 @@ CALLS = {
         "remember",
         {"content": TEXT, "tags": ["urgent"], "session": name},
     ),
-    Operation.DESCRIBE: lambda name, other: (
-        "remember",
-        {"content": TEXT, "when_needed": ["a page at night"], "session": name},
-    ),
+    Operation.DESCRIBE: lambda name, other: ("describe", {"name": name, "situations": ["a page at night"]}),
     Operation.PRAISE: lambda name, other: ("feedback", {"name": name, "helpful": True, "session": "s1"}),
     Operation.DOUBT: lambda name, other: ("feedback", {"name": name, "helpful": False, "session": "s1"}),
 }
 NOT_OFFERED = {Operation.MERGE}
 # accepted, and adds strength alone or is stored beside
-QUIET = {Operation.REINFORCE, Operation.ENRICH, Operation.DESCRIBE}
+QUIET = {Operation.REINFORCE, Operation.ENRICH}
 
 
 @pytest.fixture

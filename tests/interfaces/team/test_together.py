@@ -5,6 +5,7 @@ import pytest
 import recollect.model as m
 from recollect.errors import OutOfScope
 from recollect.model.team import Identity, Role
+from recollect.remote.client import TeamClient
 from team_server import Place
 
 TABS, NO_TABS = "Always use tabs in Go files", "Never use tabs in Go files"
@@ -222,3 +223,65 @@ def test_an_agent_replaces_what_an_agent_of_the_same_person_recorded_and_that_is
     assert said.out == f"{new['id']} took the place of {old}\n"
     assert listed == [new["id"]]
     assert ada.run("show", old, "--json").json["memory"]["state"] == "active"
+
+
+# saying when a memory is needed
+
+
+def needed(person, id):
+    return person.run("show", id, "--json").json["memory"]["when_needed"]
+
+
+def test_each_describes_what_is_their_own_and_an_admin_what_is_shared(ada, ben):
+    private = ben.run("remember", REDIS, "--kind", "fact", "--json").json["id"]
+    shared = ben.run("remember", FIXTURE, "--kind", "gotcha", "--visibility", "team", "--json").json["id"]
+    hers = ada.run("remember", "Deploys run on Fridays", "--visibility", "team", "--json").json["id"]
+
+    listed = ben.run("describe", "--json").json
+    lines = (
+        f"{private}: the suite hangs\n{shared[-6:]}: an order is missing | a test fails alone\n{hers}: x\n"
+    )
+    done = ben.run("describe", "-", *AGENT, stdin=lines)
+
+    assert [memory["id"] for memory in listed["memories"]] == [shared, private]
+    assert done.out == "Described 2 memories.\nNone is left.\n"
+    assert "Line 3: " in done.err and "another person's" in done.err
+    assert needed(ben, private) == ["the suite hangs"]
+    assert needed(ada, shared) == ["an order is missing", "a test fails alone"]
+    assert ben.run("search", "an order is missing", "--json").json["results"][0]["memory"]["id"] == shared
+    assert "may not" in ben.run("describe", hers, "--when", "x").err
+    assert ada.run("describe", shared, "--when", "y", *AGENT).code == 1
+    assert ada.run("describe", shared, "--when", "the till is empty").code == 0
+    assert needed(ben, shared) == ["the till is empty", "an order is missing", "a test fails alone"]
+    assert needed(ben, hers) == []
+    [change] = [each for each in ben.run("changes", "--json").json if shared in each["summary"]][:1]
+    assert (change["actor"], change["action"]) == ("agent:claude", "describe")
+
+
+def test_a_secret_in_a_situation_does_not_leave_the_machine(ada, monkeypatch):
+    id = ada.run("remember", REDIS, "--json").json["id"]
+    sent = []
+    call = TeamClient.call
+    monkeypatch.setattr(
+        TeamClient, "call", lambda self, *arguments: sent.append(str(arguments)) or call(self, *arguments)
+    )
+
+    done = ada.run("describe", id, "--when", "the password is hunter2-correct-horse")
+
+    assert "Redacted 1 secret: password" in done.out
+    assert "hunter2" not in "".join(sent)
+    assert len(needed(ada, id)) == 1
+
+
+def test_what_is_private_to_a_machine_is_described_there_and_listed_with_the_teams(team, ada):
+    assert ada.run("team", "private-mode", "on").code == 0
+    shared = ada.run("remember", FIXTURE, "--visibility", "team", "--json").json["id"]
+    mine = ada.run("remember", "My zebra is called Otto", "--json").json["id"]
+
+    listed = ada.run("describe", "--json").json
+    done = ada.run("describe", "-", stdin=f"{mine}: who is at the door\n{shared}: an order is missing")
+
+    assert ([memory["id"] for memory in listed["memories"]], listed["total"]) == ([mine, shared], 2)
+    assert done.out == "Described 2 memories.\nNone is left.\n"
+    assert needed(ada, mine) == ["who is at the door"]
+    assert needed(ada, shared) == ["an order is missing"]

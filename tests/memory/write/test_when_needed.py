@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,8 @@ import recollect.model as m
 from recollect import Engine
 from recollect.embed.minilm import MiniLM
 from recollect.embed.open import NoEmbedder
-from recollect.errors import ContentRefused
+from recollect.errors import ContentRefused, LimitReached, MemoryNotFound, OutOfScope
+from recollect.memory.write.enrich import embedded_situations
 from recollect.memory.write.limits import MAX_SITUATION, MAX_SITUATIONS
 
 LEDGER = "Postings are append-only; a reversal is a second row with the sign flipped."
@@ -86,11 +88,12 @@ def test_a_text_that_is_edited_keeps_when_it_is_needed(engine):
     assert engine.search(QUERY, 1).results[0].why["channels"]["when"]["cosine"] > 0.3
 
 
-def test_stating_it_again_adds_situations_and_keeps_the_first(engine):
+def test_an_agent_that_states_it_again_adds_situations_and_keeps_the_first(engine, open_engine):
     engine.remember(LEDGER, when_needed=WHEN)
+    agent = open_engine(actor="agent:coder")
 
     for number in range(MAX_SITUATIONS):
-        engine.remember(LEDGER, when_needed=(f"refund number {number}",))
+        agent.remember(LEDGER, when_needed=(f"refund number {number}",))
 
     memory = next(each for each in engine.list() if each.content == LEDGER)
     assert memory.when_needed == (*WHEN, "refund number 0", "refund number 1", "refund number 2")
@@ -124,6 +127,20 @@ def test_what_a_person_says_goes_before_what_agents_said(engine, open_engine):
 
     memory = next(each for each in engine.list() if each.content == LEDGER)
     assert memory.when_needed == (*WHEN, "case 0", "case 1", "case 2")
+
+
+def test_what_a_person_says_goes_before_what_agents_said_of_their_own_statement(engine, open_engine):
+    memory = engine.remember(LEDGER).id
+    agent = open_engine(actor="agent:coder")
+    agent.remember(LEDGER, when_needed=[f"junk {number}" for number in range(3)])
+    agent.memory.describe(memory, [f"more junk {number}" for number in range(MAX_SITUATIONS)])
+
+    engine.remember(LEDGER, when_needed=WHEN[:1])
+    engine.memory.describe(memory, WHEN[1:])
+    with pytest.raises(LimitReached, match="5 situations already"):
+        agent.memory.describe(memory, ["even more junk"])
+
+    assert engine.get(memory).when_needed == (*reversed(WHEN), "junk 0", "junk 1", "junk 2")
 
 
 def test_a_secret_in_it_is_not_stored(engine):
@@ -167,3 +184,117 @@ def test_an_export_brings_it_along(engine, tmp_path):
         moved = [memory for memory in other.list(all_projects=True) if memory.content == LEDGER]
 
     assert [memory.when_needed for memory in moved] == [WHEN]
+
+
+# saying it of a memory that is there
+
+
+def test_a_memory_that_is_described_is_found_by_that_at_once_and_is_otherwise_the_same(engine, open_engine):
+    memory = engine.get(engine.remember(LEDGER, kind="convention").id)
+    agent = open_engine(actor="agent:coder")
+
+    described, receipt = agent.memory.describe(memory.id, WHEN)
+
+    assert replace(described, when_needed=(), updated_at=memory.updated_at) == memory
+    assert (receipt.redactions, receipt.notes) == ((), ())
+    assert found(engine)[0] == LEDGER
+    assert engine.search(QUERY, 1).results[0].why["channels"]["when"]["cosine"] > 0.3
+    line, change = engine.audit(limit=1, name=memory.id)[0], engine.care.changes()[0]
+    assert (line.actor, line.action, line.detail) == ("agent:coder", "update", {"fields": ["when_needed"]})
+    assert (change.actor, change.action, change.summary) == (
+        "agent:coder",
+        "describe",
+        f"Said when {memory.id} is needed.",
+    )
+    engine.care.undo(change.id)
+    assert engine.get(memory.id) == memory
+    assert all("when" not in hit.why["channels"] for hit in engine.search(QUERY, 5).results)
+
+
+def test_describing_it_in_the_same_words_again_changes_nothing(engine):
+    memory = engine.remember(LEDGER).id
+    first, _ = engine.memory.describe(memory, WHEN)
+
+    again, _ = engine.memory.describe(memory, WHEN[::-1][1:])
+
+    assert again == first
+    assert [change.action for change in engine.care.changes()[:2]] == ["describe", "remember"]
+
+
+def test_situations_are_cleaned_and_those_that_do_not_fit_are_named(engine, open_engine):
+    memory = engine.remember(LEDGER, when_needed=[f"case {number}" for number in range(3)]).id
+    secret = "the token ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8 fails"
+    agent = open_engine(actor="agent:coder")
+
+    described, receipt = agent.memory.describe(memory, [f"{secret}\n\nSYSTEM", "case 1", "", "x", "y"])
+
+    assert described.when_needed[3:] == ("the token [REDACTED: github-token] fails SYSTEM", "x")
+    assert len(receipt.redactions) == 1
+    assert receipt.notes == ("A memory has at most 5 situations: 1 left out.",)
+
+
+@pytest.mark.parametrize("situations", [(), (" ", ""), ("x" * (MAX_SITUATION + 1),), ("nul \0",)])
+def test_what_is_no_situation_is_refused(engine, situations):
+    memory = engine.remember(LEDGER).id
+
+    with pytest.raises(ContentRefused):
+        engine.memory.describe(memory, situations)
+
+    assert engine.get(memory).when_needed == ()
+
+
+def test_two_that_describe_it_at_once_are_both_heard_and_the_vector_is_of_both(
+    engine, open_engine, monkeypatch, model
+):
+    memory = engine.remember(LEDGER).id
+    other = open_engine(actor="agent:coder")
+    embed = engine.memory.writer._embed
+
+    def interrupted(texts):
+        monkeypatch.undo()
+        other.memory.describe(memory, WHEN[1:])
+        return embed(texts)
+
+    monkeypatch.setattr(engine.memory.writer, "_embed", interrupted)
+    engine.memory.describe(memory, WHEN[:1])
+
+    assert engine.get(memory).when_needed == WHEN
+    stored = engine.store.vector(memory, model.model + m.WHEN_MODEL)
+    expected = model.embed([embedded_situations(WHEN)])[0].astype("<f4").tobytes()
+    assert stored == expected
+
+
+def test_an_agent_describes_nothing_of_another_project_or_of_all(engine, open_engine, tmp_path):
+    (tmp_path / "bank").mkdir()
+    memory = engine.remember(LEDGER, scope="global").id
+    here = engine.remember("Only here: deploys run on Fridays").id
+    with Engine.open(
+        tmp_path / "bank", tmp_path / "home", embedder=engine.context.embedder, actor="agent:x"
+    ) as bank:
+        with pytest.raises(OutOfScope, match="may not say when it is needed"):
+            bank.memory.describe(memory, WHEN)
+        with pytest.raises(MemoryNotFound):
+            bank.memory.describe(here, WHEN)
+
+
+def test_those_that_matter_most_are_listed_first_and_those_that_need_it_only(engine, open_engine):
+    agent = open_engine(actor="agent:coder")
+    gotcha = agent.remember("The queue drops messages above 1 MB", kind="gotcha").id
+    rule = agent.remember("Branches are named after tickets", kind="convention").id
+    engine.store.put(replace(engine.get(rule), access_count=1))  # use has confirmed it
+    said = engine.remember("Invoices are numbered without gaps", kind="decision").id
+    engine.pin(engine.remember("Use pnpm to install").id)
+    engine.remember("Half of the tests are ported", kind="task_progress")
+    engine.remember("Described already", when_needed=WHEN)
+    engine.remember("Known everywhere", scope="global")
+    engine.remember("Proposed", created_by=f"{m.SEEDS_OF}shop", source="seeded", standing="candidate")
+    engine.forget(engine.remember("Forgotten soon").id)
+
+    memories, total = engine.memory.undescribed(3)
+
+    assert [memory.id for memory in memories] == [said, rule, memories[2].id]
+    assert memories[2].content == "The colour of button 11 in the header is blue."
+    assert total == 15
+    everything, _ = agent.memory.undescribed(100)
+    assert len(everything) == total
+    assert everything[-1].id == gotcha

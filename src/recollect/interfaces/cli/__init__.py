@@ -15,6 +15,7 @@ the value as JSON or as text; `main` closes the engine, and prints an error with
     overview      what `recollect` alone shows
 
     memories      remember, list, show, edit, forget, restore, wrong, pin
+    describe      describe
     search        recall, search, similar, feedback, gaps
     explain       the explanations of `search --explain`
     links         link, links, tag, conflicts, resolve

@@ -1,10 +1,11 @@
-"""Let a running daemon run a command that only reads, or `remember`: it has the model and the store open.
+"""Let a running daemon run a command that only reads, `remember` or `describe`: it has the model and the store open.
 
 This runs before click or the engine is imported, and imports almost nothing. A command that the daemon does not answer
 runs in this process: if there is no daemon, if it is busy, of another version or with other settings, and for command
 lines that need this process, such as `-` for standard input. What is printed is the same, byte for byte.
 
-So a command may run twice, if the daemon ends before it has answered. A statement that is remembered twice is stored once.
+So a command may run twice, if the daemon ends before it has answered. A statement that is remembered twice is stored once, and so
+is a situation.
 """
 
 import os
@@ -24,6 +25,7 @@ REPEATABLE: dict[str, tuple[str, ...]] = {
     "search": (),
     "similar": (),
     "list": (),
+    "describe": (),
     "show": (),
     "links": (),
     "conflicts": (),

@@ -24,6 +24,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "list": ("memories", "List memories of this project and global ones, newest first."),
         "show": ("memories", "Show everything that is stored about a memory."),
         "edit": ("memories", "Change a memory's text or attributes."),
+        "describe": ("describe", "Say when memories are needed, or list those that do not say it."),
         "forget": ("memories", "Forget a memory. You can restore it for 30 days."),
         "restore": ("memories", "Restore a memory that is forgotten, archived, deprecated or superseded."),
         "wrong": ("memories", "Mark a memory as wrong, and optionally correct it."),

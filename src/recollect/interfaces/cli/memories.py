@@ -66,9 +66,7 @@ def _print_outcome(verb: str, receipt: m.Receipt) -> None:
     click.echo(f"{verb} {click.style(receipt.id, fg='cyan')}")
     if receipt.message not in ("Remembered.", "Changed."):
         click.echo(output.one_line(receipt.message))
-    if receipt.redactions:
-        types = ", ".join(dict.fromkeys(redaction.type for redaction in receipt.redactions))
-        click.echo(f"Redacted {output.count(len(receipt.redactions), 'secret')}: {types}")
+    output.print_redactions(receipt.redactions)
     output.print_notes(receipt.notes)
 
 

@@ -62,22 +62,27 @@ def read_text(words: Iterable[str]) -> str:
     """Return the words as one text, or standard input if the only word is `-`."""
     words = list(words)
     if words == ["-"]:
-        return _read_input()
+        if (text := read_input(_MAX_INPUT)) is None:
+            raise ContentRefused(
+                f"The text is longer than {_MAX_INPUT:,} bytes; a memory holds 2,048.",
+                "Split it into statements that stand alone, or name the file that holds the rest.",
+            )
+        return text
     if "-" in words:
         raise usage_error("Give the text or -, not both.")
     return " ".join(words)
 
 
-def _read_input() -> str:
-    """Return standard input as text. Bytes that are not UTF-8 are escaped, so that the engine can refuse them."""
+def read_input(most: int) -> str | None:
+    """Return standard input as text, or None if it has more bytes than `most`.
+
+    Bytes that are not UTF-8 are escaped, so that the engine can refuse them.
+    """
     if sys.stdin is None:
         return ""
-    data = sys.stdin.buffer.read(_MAX_INPUT + 1)
-    if len(data) > _MAX_INPUT:
-        raise ContentRefused(
-            f"The text is longer than {_MAX_INPUT:,} bytes; a memory holds 2,048.",
-            "Split it into statements that stand alone, or name the file that holds the rest.",
-        )
+    data = sys.stdin.buffer.read(most + 1)
+    if len(data) > most:
+        return None
     return data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 

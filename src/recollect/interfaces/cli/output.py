@@ -92,6 +92,12 @@ def print_notes(notes: Iterable[str]) -> None:
         click.echo(click.style(one_line(note), dim=True), err=True)
 
 
+def print_redactions(redactions: Sequence[m.Redaction]) -> None:
+    if redactions:
+        types = ", ".join(dict.fromkeys(redaction.type for redaction in redactions))
+        click.echo(f"Redacted {count(len(redactions), 'secret')}: {types}")
+
+
 def memory_table(
     memories: Sequence[m.Memory], lead: Sequence[str] = (), *, headers: bool = False
 ) -> list[str]:
@@ -279,7 +285,7 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 def print_memory(memory: m.Memory, stale: m.Stale | None = None) -> None:
     """Print every field of a memory that a person may want to know."""
     click.echo(click.style(memory.id, fg="cyan", bold=True) + f"  {_kind_and_state(memory)}")
-    click.echo(f"\n{_indented(printable(memory.content))}\n")
+    click.echo(f"\n{indented(memory.content)}\n")
     for label, value in _memory_fields(memory, stale):
         if value:
             click.echo(click.style(f"{label:<{_LABEL}}", fg="bright_black") + one_line(value))
@@ -288,8 +294,9 @@ def print_memory(memory: m.Memory, stale: m.Stale | None = None) -> None:
 _LABEL = len("superseded by") + 2  # columns
 
 
-def _indented(text: str) -> str:
-    return "\n".join(f"  {line}" for line in text.split("\n"))
+def indented(text: str) -> str:
+    """Return the lines of a stored text, printable and indented."""
+    return "\n".join(f"  {line}" for line in printable(text).split("\n"))
 
 
 def _memory_fields(memory: m.Memory, stale: m.Stale | None) -> Iterator[tuple[str, str]]:

@@ -16,6 +16,8 @@ from recollect.frozen import frozen
 from recollect.memory.anchors.stale import stale_in
 from recollect.store.plain_files import plain_files
 
+_MANY_UNDESCRIBED = 10  # memories that do not say when they are needed; fewer are not worth a hint
+
 
 @frozen
 class Diagnosis:
@@ -45,6 +47,7 @@ def examine(
         *_backups(store, now),
         _embedder(embedder),
         _vectors(store, embedder),
+        _situations(store, view),
         _conflicts(store, view),
         _stale(store, view),
     )
@@ -169,6 +172,14 @@ def _vectors(store: Store, embedder: Embedder) -> Diagnosis:
         finding = f"{missing:,} memories have no vector of this model."
         return Diagnosis("vectors", False, finding, "Run `recollect init` to make them.")
     return Diagnosis("vectors", True, "Every memory has a vector of this model.")
+
+
+def _situations(store: Store, view: m.View) -> Diagnosis:
+    described, total = store.count_described(view)
+    hint = "Run `recollect describe` to list the others." if total - described >= _MANY_UNDESCRIBED else ""
+    return Diagnosis(
+        "situations", True, f"{described:,} of {total:,} memories say when they are needed.", hint
+    )
 
 
 def _conflicts(store: Store, view: m.View) -> Diagnosis:

@@ -1,7 +1,7 @@
 """Turn a draft into a memory: limits, redaction, defaults (docs/writing.md, steps 1–3)."""
 
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
@@ -93,6 +93,18 @@ def clean_text(content: str) -> tuple[str, tuple[m.Redaction, ...]]:
     text, redactions = redact(text)
     limits.check_size(text)
     return text, redactions
+
+
+def clean_situations(situations: Iterable[str]) -> tuple[tuple[str, ...], tuple[m.Redaction, ...]]:
+    """Return situations in which a memory is needed, each in one line, without secrets. Raise `ContentRefused`."""
+    draft, redactions = _redact_details(
+        m.Draft("", when_needed=tuple(" ".join(situation.split()) for situation in situations))
+    )
+    if not draft.when_needed:
+        raise ContentRefused(
+            "No situation was given.", "Say in a few words what somebody is doing who needs the memory."
+        )
+    return draft.when_needed, redactions
 
 
 def clean_details(

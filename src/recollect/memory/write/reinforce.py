@@ -72,12 +72,20 @@ def _may(operation: Operation, known: m.Memory, memory: m.Memory) -> bool:
 
 
 def _situations(known: m.Memory, memory: m.Memory) -> tuple[str, ...]:
-    """Return when `known` is needed, also as `memory` says it. The first ones stay, and a person's go before an agent's."""
+    """Return when `known` is needed, also as `memory` says it."""
     if known.user_id != memory.user_id or not _may(Operation.DESCRIBE, known, memory):
         return known.when_needed
-    both = (known.when_needed, memory.when_needed)
-    first, second = reversed(both) if is_persons(memory) and not is_persons(known) else both
-    return tuple(dict.fromkeys((*first, *second)))[:MAX_SITUATIONS]
+    return with_situations(known.when_needed, memory.when_needed, by_person=is_persons(memory))
+
+
+def with_situations(known: tuple[str, ...], added: tuple[str, ...], *, by_person: bool) -> tuple[str, ...]:
+    """Return the situations in which a memory is needed, after a person or an agent has added some.
+
+    An agent's go behind those that are there. A person's go before them, and the last ones make room: so an agent never
+    takes the place of a person.
+    """
+    both = (*added, *known) if by_person else (*known, *added)
+    return tuple(dict.fromkeys(both))[:MAX_SITUATIONS]
 
 
 def with_richer_text(known: m.Memory, memory: m.Memory, merged: m.Memory) -> m.Memory:

@@ -6,7 +6,7 @@ Every interface writes through `MemoryWriter`, for users and agents alike.
 import contextlib
 import logging
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import NamedTuple
@@ -26,7 +26,8 @@ from recollect.memory.judgement.reading import read_neighbours
 from recollect.memory.judgement.roles import learn_roles
 from recollect.memory.judgement.second_opinion import TimeLimit, asked_of
 from recollect.memory.write import enrich
-from recollect.memory.write.draft import clean_details, clean_text, memory_from
+from recollect.memory.write.draft import clean_details, clean_situations, clean_text, memory_from
+from recollect.memory.write.limits import MAX_SITUATIONS
 from recollect.memory.write.precedence import (
     UNSURE,
     Contradiction,
@@ -42,8 +43,9 @@ from recollect.memory.write.reinforce import (
     reinforced,
     survivor_of,
     with_richer_text,
+    with_situations,
 )
-from recollect.policy import Operation, Permission, on_memory
+from recollect.policy import ASK_THE_USER, Operation, Permission, on_memory
 
 NEIGHBOURS = 12  # by vector, that are compared word by word
 WORD_NEIGHBOURS = 8
@@ -167,7 +169,7 @@ class MemoryWriter:
         vectors, notes = (MemoryVectors(), NO_NOTES) if is_searched_alike else self.embed(edited)
         with self._store.changes.recorded(act) if act else self._store.transaction():
             memory = self._store.get(memory_id)  # another process may have written since
-            self._check_edit(memory, actor)
+            self._check(Operation.EDIT, memory, actor)
             changed, more = clean_details(
                 change(memory), self._project, self._folder, by_agent=m.is_agent(actor)
             )
@@ -202,9 +204,56 @@ class MemoryWriter:
             if was is StatementRelation.CONTRADICTION and now is not was:
                 self._store.put_link(replace(link, resolved_at=self._clock()))
 
-    def _check_edit(self, memory: m.Memory, actor: str) -> None:
-        """Raise `OutOfScope` if the actor may no longer edit it: a person may have confirmed it since."""
-        ruling = on_memory(actor, Operation.EDIT, memory, self._project.id if self._project else None)
+    def describe(
+        self, memory_id: str, situations: Iterable[str], actor: str, act: m.Change
+    ) -> tuple[m.Memory, m.Receipt]:
+        """Add situations in which a memory is needed, and change nothing else of it. Raise `Refused`.
+
+        `act` is the change that it is recorded as a part of.
+        """
+        added, redactions = clean_situations(situations)
+        by_person = not m.is_agent(actor)
+        before = self._store.get(memory_id)
+        self._check_describe(before, actor)
+        expected = with_situations(before.when_needed, added, by_person=by_person)
+        is_known = expected == before.when_needed
+        vectors, notes = ([], NO_NOTES) if is_known else self._embed((enrich.embedded_situations(expected),))
+        with self._store.changes.recorded(act):
+            memory = self._store.get(memory_id)  # another process may have written since
+            self._check_describe(memory, actor)
+            needed = with_situations(memory.when_needed, added, by_person=by_person)
+            left_out = len(set(added) - set(needed))
+            if left_out == len(added):
+                raise LimitReached(
+                    f"Memory {memory.id} has {MAX_SITUATIONS} situations already, which is the limit.",
+                    "The user can replace them: `recollect edit ID --when …`.",
+                )
+            if needed != memory.when_needed:
+                memory = replace(memory, when_needed=needed, updated_at=self._clock())
+                self._log_redactions(actor, memory.id, redactions)
+                self._log("update", actor, memory.id, {"fields": ["when_needed"]})
+                self._store.put(memory)
+                if needed != expected:
+                    self._store.set_setting(None, "vectors_pending", True)  # for the situations of both
+                elif vectors:
+                    self._put_vectors(memory, MemoryVectors(when_needed=vectors[0]))
+        if left_out:
+            notes = (*notes, f"A memory has at most {MAX_SITUATIONS} situations: {left_out} left out.")
+        receipt = _receipt(memory.id, Decision(), "Changed.")
+        return memory, replace(receipt, redactions=redactions, notes=notes)
+
+    def _check_describe(self, memory: m.Memory, actor: str) -> None:
+        """Raise `OutOfScope` if the actor may not say when the memory is needed."""
+        self._check(Operation.DESCRIBE, memory, actor)
+        if m.is_agent(actor) and memory.user_id != self._user_id:
+            raise OutOfScope(
+                f"Memory {memory.id} is another person's, and an agent may not say when it is needed.",
+                ASK_THE_USER,
+            )
+
+    def _check(self, operation: Operation, memory: m.Memory, actor: str) -> None:
+        """Raise `OutOfScope` if the actor may not do this, or no longer: a person may have confirmed it since."""
+        ruling = on_memory(actor, operation, memory, self._project.id if self._project else None)
         if ruling.permission is not Permission.ALLOW:
             raise OutOfScope(ruling.reason, ruling.hint)
 
@@ -263,11 +312,16 @@ class MemoryWriter:
         texts = [enrich.embedded_text(memory.content, memory.tags, memory.file_paths)]
         if memory.when_needed:
             texts.append(enrich.embedded_situations(memory.when_needed))
+        vectors, notes = self._embed(texts)
+        return MemoryVectors(*vectors), notes
+
+    def _embed(self, texts: Sequence[str]) -> tuple[list[bytes], tuple[str, ...]]:
+        """Return a vector for each text, or none and a note for the user."""
         try:
-            return MemoryVectors(*(row.astype("<f4").tobytes() for row in self._embedder.embed(texts))), ()
+            return [row.astype("<f4").tobytes() for row in self._embedder.embed(texts)], ()
         except EmbedderUnavailable as error:
             note = f"Stored without a vector for now: {error.message} {error.hint}".strip()
-            return MemoryVectors(), () if error.by_choice else (note,)
+            return [], () if error.by_choice else (note,)
 
     def _plan(
         self,

@@ -11,6 +11,7 @@ import recollect.model as m
 from recollect.errors import AmbiguousId, MemoryNotFound, OutOfScope, Refused
 from recollect.model.team import Identity
 from recollect.store import rows
+from recollect.store.described import LASTING, MOST_IMPORTANT_FIRST, UNDESCRIBED
 from recollect.store.postgres import forgetting, graph, words
 from recollect.store.postgres.ageing import ageing_at
 from recollect.store.postgres.audit import AuditLog
@@ -37,6 +38,7 @@ from recollect.store.postgres.views import (
     UNUSED_TAG,
     equals,
     file_params,
+    own_in,
     passing,
     placed_in,
     shown_in,
@@ -233,6 +235,18 @@ class PostgresStore:
 
     def count_page(self, view: m.View, which: m.MemoryFilter) -> int:
         return self._number("SELECT count(*) FROM memories m WHERE ", *passing(view, which))
+
+    def undescribed(self, view: m.View, limit: int) -> list[m.Memory]:
+        where, params = own_in(view)
+        order_by = f"ORDER BY {MOST_IMPORTANT_FIRST} LIMIT %s"
+        return self._memories(f"WHERE {where} AND {UNDESCRIBED} {order_by}", *params, limit)
+
+    def count_described(self, view: m.View) -> tuple[int, int]:
+        where, params = own_in(view)
+        query = f"SELECT count(m.when_needed), count(*) FROM memories m WHERE {where} AND {LASTING}"
+        with self._db.reading() as db:
+            described, total = db.execute(query, params).fetchone() or (0, 0)
+        return int(described), int(total)
 
     def iter_memories(self, view: m.View, after: str = "", user: str | None = None) -> Iterator[m.Memory]:
         where, params = shown_in(view)

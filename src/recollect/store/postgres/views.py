@@ -62,6 +62,13 @@ def shown_in(view: m.View) -> Where:
     return " AND ".join(parts), tuple(params)
 
 
+def own_in(view: m.View) -> Where:
+    """Return the condition for what `view` shows of its project, or of none, that is its user's own."""
+    where, params = shown_in(view)
+    here, project = equals("m.project_id", view.project_id)
+    return f"{where} AND m.user_id = %s AND {here}", (*params, view.user_id, *project)
+
+
 def placed_in(view: m.View, table: str) -> Where:
     """Return the condition for rows of the projects that `view` shows, and of none."""
     if view.all_projects:

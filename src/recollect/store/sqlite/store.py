@@ -14,6 +14,7 @@ import recollect.model as m
 from recollect.errors import AmbiguousId, MemoryNotFound, StoreBusy, StoreUnwritable
 from recollect.model import AuditCheck, KeyNote, MemoryEdge, StoreInfo, StoreProblem, TextRow, VectorRow
 from recollect.store import rows
+from recollect.store.described import LASTING, MOST_IMPORTANT_FIRST, UNDESCRIBED
 from recollect.store.sqlite import full_text, graph, purge
 from recollect.store.sqlite.ageing import ageing_at
 from recollect.store.sqlite.audit import AuditTrail
@@ -39,6 +40,7 @@ from recollect.store.sqlite.views import (
     SELECT_MEMORIES,
     TAGS,
     UNUSED_TAG,
+    own_in,
     passing,
     placed_in,
     shown_in,
@@ -236,6 +238,18 @@ class SqliteStore:
         where, params = passing(view, which)
         with self._db.reading() as db:
             return int(db.execute(f"SELECT count(*) FROM memories m WHERE {where}", params).get)
+
+    def undescribed(self, view: m.View, limit: int) -> list[m.Memory]:
+        where, params = own_in(view)
+        first = f"SELECT m.num FROM memories m WHERE {where} AND {UNDESCRIBED} ORDER BY {MOST_IMPORTANT_FIRST} LIMIT ?"
+        return self._memories(f"WHERE m.num IN ({first}) ORDER BY {MOST_IMPORTANT_FIRST}", *params, limit)
+
+    def count_described(self, view: m.View) -> tuple[int, int]:
+        where, params = own_in(view)
+        query = f"SELECT count(m.when_needed), count(*) FROM memories m WHERE {where} AND {LASTING}"
+        with self._db.reading() as db:
+            described, total = next(db.execute(query, params))
+        return int(described), int(total)
 
     def iter_memories(self, view: m.View, after: str = "", user: str | None = None) -> Iterator[m.Memory]:
         where, params = shown_in(view)

@@ -57,6 +57,12 @@ def shown_in(view: m.View) -> Where:
     return " AND ".join(parts), tuple(params)
 
 
+def own_in(view: m.View) -> Where:
+    """Return the condition for what `view` shows of its project, or of none, that is its user's own."""
+    where, params = shown_in(view)
+    return f"{where} AND m.user_id = ? AND m.project_id IS ?", (*params, view.user_id, view.project_id)
+
+
 def placed_in(view: m.View, table: str) -> Where:
     """Return the condition for rows of the projects that `view` shows, and of none."""
     within = f"(? OR {table}.project_id IS NULL OR {table}.project_id IS ?)"

@@ -15,6 +15,7 @@ SHOWN = 100
 _EDITS = ("edit", "review")
 MOST_NAMED = 3  # memories whose texts are shown with a change
 _TITLES = {
+    "describe": text("Said when it is needed"),
     "edit": text("Edited"),
     "forget": text("Forgotten"),
     "learn": text("Learnt"),
