@@ -636,3 +636,17 @@ def test_what_agents_are_told_to_run_is_run_in_their_own_name():
     assert len(texts) >= 3
     assert {line.split()[0] for line in told} <= {"search", "recall", "show", "remember"}
     assert all("--created-by agent:" in line for line in told if line.startswith("remember"))
+
+
+def test_the_commands_of_hosts_give_situations_in_the_name_of_the_agent():
+    files = resources.files("recollect.interfaces.install") / "files"
+    texts = list(Path(str(files)).rglob("consolidate.*"))
+
+    told = [
+        line
+        for file in texts
+        for line in re.findall(r"`recollect (describe - [^`]+)`", file.read_text("utf-8"))
+    ]
+
+    assert told == ["describe - --created-by agent:NAME"] * len(texts)
+    assert len(texts) == 2

@@ -1,6 +1,7 @@
 """The table of hosts, and what is made from it."""
 
 import json
+import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -69,6 +70,16 @@ def test_slash_commands_run_the_program_by_its_path(host):
         assert "`recollect " not in body
         assert templates.MARK in text
         assert HOSTS[host].commands.arguments == "$ARGUMENTS" or "$ARGUMENTS" not in text
+
+
+def test_the_command_that_consolidates_may_run_and_runs_all_that_it_names():
+    text = templates.command_text(HOSTS["claude-code"], "consolidate", "/opt/my tools/recollect")
+
+    allowed = re.search(r"^allowed-tools: (.*)$", text, re.M)[1]
+    told = re.findall(r"`/opt/my tools/recollect ([a-z]+)( -)?", text)
+
+    assert allowed == "Bash(/opt/my tools/recollect consolidate:*), Bash(/opt/my tools/recollect describe:*)"
+    assert told == [("consolidate", ""), ("review", ""), ("undo", ""), ("describe", ""), ("describe", " -")]
 
 
 def test_the_commands_of_gemini_are_toml():

@@ -32,6 +32,7 @@ async def test_a_host_that_would_show_each_command_twice_gets_no_prompts(connect
         ("forget", {"memory": "redis"}, "action=forget"),
         ("pin", {"memory": "67swzj"}, "`recollect pin 67swzj`"),
         ("consolidate", {}, "`recollect consolidate`"),
+        ("consolidate", {}, "`recollect describe - --created-by agent:NAME`"),
         ("memory", {"action": "budget", "what": "900"}, "`recollect budget 900`"),
         ("memory", {"action": "alias", "what": "add db 'data base'"}, "`recollect alias add db 'data base'`"),
         ("memory", {"action": "alias", "what": "add it's"}, """`recollect alias add 'it'"'"'s'`"""),
