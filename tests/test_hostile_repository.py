@@ -29,7 +29,7 @@ from recollect.interfaces.mcp.server import build_server
 COMMANDS = """
 init | init --subproject | map | graph relevant total | graph impact shop.py | recall total | recall total --host codex
 remember Totals-are-counted-once --file shop.py | search totals | similar totals | list | show ID | edit ID Totals-are-exact
-tag ID till | pin ID | feedback ID --helpful | wrong ID --because it-is-not | restore ID | forget ID | remember Tills-are-open
+tag ID till | pin ID | feedback ID --helpful | describe | describe ID --when the-till-is-short | wrong ID --because it-is-not | restore ID | forget ID | remember Tills-are-open
 link ID ID | links ID | conflicts | resolve ID ID --keep both | gaps | alias list | season list | session list | extract TEXT | extract --since 2020-01-01
 task start totals | history tasks | review | consolidate | changes | undo ID | export | import TEXT | mirror ../mirror | backup | vacuum
 audit | stats | doctor | on | auto on | preset | kinds | config list | model list | budget | cost | trust | trust --yes | daemon status | off
