@@ -680,6 +680,21 @@ def test_a_name_is_no_object_of_a_class_where_isinstance_says_no(body):
 
 
 @pytest.mark.parametrize(
+    "test",
+    [
+        "isinstance(x, Shelf) and isinstance(x.till, Till)",
+        "isinstance(x.till, Till) and isinstance(x, Shelf)",
+    ],
+)
+def test_what_is_said_of_an_attribute_counts_before_what_is_said_of_its_object(test):
+    source = f"from shop import Till\nclass Shelf:\n    till = None\ndef run(x):\n    if {test}:\n        x.till.close()"
+
+    found = calls({"shop.py": SHOP, "app.py": source})
+
+    assert ("run", "shop.py::Till.close", "type") in found
+
+
+@pytest.mark.parametrize(
     "body",
     [
         "    if not isinstance(x, Till):\n        raise TypeError\n    x.close()",

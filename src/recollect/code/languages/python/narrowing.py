@@ -38,7 +38,7 @@ class Narrowings:
         self._source = source
         count = 0
         self._regions: dict[str, list[_Region]] = {}  # by what was tested, in the order of the tests
-        self._tested: dict[str, list[str]] = {}  # by its first word
+        self._tested: dict[str, list[str]] = {}  # by its first word, longest first
         for callee in callees:
             if source.startswith(ISINSTANCE, callee.start_byte) and callee.parent is not None:
                 count += 1
@@ -47,11 +47,11 @@ class Narrowings:
                 break
         for case in islice(cases, _MOST):
             self._read_case(case)
-        for tested in self._regions:
+        for tested in sorted(
+            self._regions, key=len, reverse=True
+        ):  # `x.till` says more of `x.till.close` than `x`
             self._tested.setdefault(tested.partition(".")[0], []).append(tested)
-
-    def __bool__(self) -> bool:
-        return bool(self._regions)
+        self.beginnings = tuple(self._tested)  # a chain that begins with none of them stays as it is
 
     def chains(self, chain: str, at: int) -> Sequence[str]:
         """Return the chain that begins at this byte, with the class or classes that a name in it is known to have there."""

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from io import BytesIO
 from itertools import accumulate
 
@@ -384,7 +385,7 @@ class _PythonReader:
     def _references(self, imports: list[Import]) -> list[Reference]:
         """Return each chain once per scope, where it occurs first. Captures come in no order, so they are sorted."""
         source, edges, scopes, chains = self.source, self.edges, self.scopes, self.chains
-        narrowed = self.narrowed
+        narrowed, tested = self.narrowed, self.narrowed.beginnings
         known = {entry.name for entry in self.definitions}
         known.update(entry.alias or (entry.name or entry.module).split(".")[0] for entry in imports)
         by_bytes = {name.encode(): name for name in known}
@@ -396,7 +397,7 @@ class _PythonReader:
             for start, end, node in nodes:
                 chain = chains.get(source[start:end]) or self._chain_at(start, end, node)
                 scope = within[bisect_right(edges, start) - 1]
-                for narrow in narrowed.chains(chain, start) if narrowed else (chain,):
+                for narrow in narrowed.chains(chain, start) if chain.startswith(tested) else (chain,):
                     key = narrow, kind, scope
                     if ends.get(key, end) >= end:
                         ends[key] = end
@@ -415,7 +416,7 @@ class _PythonReader:
             if chain != UNKNOWN
         ]
         rows.sort()
-        return list(map(Reference._make, rows))
+        return list(map(partial(tuple.__new__, Reference), rows))  # in half of the time of `_make`
 
     def every_call(self) -> Iterator[Reference]:
         """Yield all calls, after `facts` has found the scopes."""
