@@ -104,11 +104,22 @@ def list_files(root: Path, known: FileListing | None = None) -> FileListing:
     """
     known = known or FileListing()
     folders = known.folders
-    if folders and all(_is_unchanged(str(root), path, folder) for path, folder in folders.items()):
+    if folders and _are_unchanged(str(root), folders):
         return known
     is_whole = known.left_out.keys().isdisjoint((TOO_MANY, TOO_MANY_FOLDERS))
     listing = _Walker(str(root), folders if is_whole else {}).walked()
     return known if listing == known else listing
+
+
+def _are_unchanged(root: str, folders: Mapping[str, Folder]) -> bool:
+    lstat = os.lstat
+    try:
+        for path, folder in folders.items():
+            if lstat(f"{root}/{path}").st_mtime_ns != folder[0]:
+                return False
+    except OSError:
+        return False
+    return all(_is_unchanged(root, path, folder) for path, folder in folders.items() if folder.ignore_files)
 
 
 def _is_unchanged(root: str, path: str, folder: Folder) -> bool:

@@ -57,7 +57,7 @@ def new_resolver(folder, files, stored):
 
 def resolved(folder, files, stored):
     make = partial(new_resolver, folder, files, stored)
-    found = resolve_files("python", make, files, files, stored, folder)
+    found = resolve_files("python", make, files, lambda: files, stored, folder)
     return {path: set(unpack_edges(edges)) for path, edges in found}
 
 
@@ -78,7 +78,7 @@ def test_what_processes_found_out_is_kept(folder, files, stored, monkeypatch):
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     resolver = new_resolver(folder, files, stored)
 
-    dict(resolve_files("python", lambda: resolver, files, files, stored, folder))
+    dict(resolve_files("python", lambda: resolver, files, lambda: files, stored, folder))
 
     assert resolver.majority_types == {"desk": ("till.py", 0)}
 
@@ -89,7 +89,7 @@ def test_only_the_wanted_files_are_resolved(folder, files, stored, monkeypatch):
     monkeypatch.setattr(workers, "cpu_count", lambda: 2)
     make = partial(new_resolver, folder, files, stored)
 
-    found = dict(resolve_files("python", make, ["m3.py", "m7.py", "m5.py"], files, stored, folder))
+    found = dict(resolve_files("python", make, ["m3.py", "m7.py", "m5.py"], lambda: files, stored, folder))
 
     assert {path: set(unpack_edges(edges)) for path, edges in found.items()} == {
         path: everything[path] for path in ("m3.py", "m5.py", "m7.py")
@@ -112,7 +112,9 @@ def test_nothing_more_comes_once_it_is_stopped(folder, files, stored, monkeypatc
     make = partial(new_resolver, folder, files, stored)
     found = []
 
-    for path, _ in resolve_files("python", make, files, files, stored, folder, lambda: len(found) == 2):
+    for path, _ in resolve_files(
+        "python", make, files, lambda: files, stored, folder, lambda: len(found) == 2
+    ):
         found.append(path)
 
     assert len(found) == 2

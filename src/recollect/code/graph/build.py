@@ -204,23 +204,23 @@ class Builder:
         left_out.update(self._walk.left_out)
         left_out[NOT_CODE] += len(self._walk.files) - len(self._languages)
         differing: dict[str, tuple[int, int]] = {}
-        existing: set[str] = set()
-        base = str(self._root)
+        existing = set(self._languages)
+        base, known_record, lstat = f"{self._root}/", self._records.get, os.lstat
         for path, language in self._languages.items():
             try:
-                stat = os.lstat(f"{base}/{path}")
-            except FileNotFoundError:
+                stat = lstat(base + path)
+            except OSError as error:
+                left_out[UNREADABLE] += not isinstance(error, FileNotFoundError)
+                existing.discard(path)
                 continue
-            except OSError:
-                left_out[UNREADABLE] += 1
-                continue
-            if stat.st_size > MOST_BYTES:
+            size, mtime_ns = stat.st_size, stat.st_mtime_ns
+            if size > MOST_BYTES:
                 left_out[GIANT] += 1
+                existing.discard(path)
                 continue
-            existing.add(path)
-            known = self._records.get(path)
-            if known is None or known[1:4] != (language, stat.st_size, stat.st_mtime_ns):
-                differing[path] = stat.st_size, stat.st_mtime_ns
+            known = known_record(path)
+            if known is None or known[3] != mtime_ns or known[2] != size or known[1] != language:
+                differing[path] = size, mtime_ns
         return existing, differing
 
     def _known_listing(self) -> FileListing:
@@ -539,17 +539,13 @@ class Builder:
         edges: dict[str, bytes] = {}
         notes: dict[str, bytes] = {}
         for family in {FAMILY_OF[graph.language(path)] for path in paths}:
-            files = {
-                path: (node.blob, node.language)
-                for path, node in graph.nodes.items()
-                if FAMILY_OF.get(node.language) == family
-            }
-            wanted = [path for path in paths if path in files]
+            wanted = [path for path in paths if FAMILY_OF[graph.language(path)] == family]
+            files = partial(_keys_of, graph, family)
             # Of an older graph, nothing is known but its files.
             make = (
                 partial(self._known_resolver, family, notes)
                 if is_newest
-                else partial(self._resolver_of, family, files)
+                else partial(self._resolver_of, family, files())
             )
             for path, packed in resolve_files(
                 family, make, wanted, files, self._database, self._root, control.stop
@@ -590,6 +586,15 @@ class Builder:
             write(*what)
         except WriteFailed as error:
             logger.warning("the code graph could not be saved: %s", error)
+
+
+def _keys_of(graph: CodeGraph, family: str) -> dict[str, ParseKey]:
+    """Return the parsed files of a family that are in the graph."""
+    return {
+        path: (node.blob, node.language)
+        for path, node in graph.nodes.items()
+        if FAMILY_OF.get(node.language) == family
+    }
 
 
 def _today() -> int:

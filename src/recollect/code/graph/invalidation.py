@@ -108,7 +108,7 @@ def _returned_locals(facts: FileFacts, outermost: Sequence[int]) -> set[tuple[in
     for binding in facts.bindings:
         if binding.scope == FILE or (function := outermost[binding.scope]) == FILE:
             continue
-        words = _words_in((binding.value,))
+        words = _words(binding.value)
         if _escapes(binding):
             waiting += [(function, word) for word in words]
         else:

@@ -7,7 +7,7 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from recollect.code.facts import FileFacts
@@ -30,14 +30,14 @@ def resolve_files(
     family: str,
     make_resolver: Callable[[], Resolver],
     wanted: Iterable[str],
-    files: Mapping[str, ParseKey],
+    files: Callable[[], dict[str, ParseKey]],
     database: GraphDatabase,
     root: Path,
     stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the packed edges of each `wanted` file, in any order, until `stop` returns True.
 
-    `make_resolver` returns one that knows all `files`, and gets to know the majority types that other processes find. The
+    `make_resolver` returns one that knows all `files()`, and gets to know the majority types that other processes find. The
     facts are in the database, from which each process reads what it needs.
     """
     paths = sorted(wanted)
@@ -45,9 +45,7 @@ def resolve_files(
     # What a new resolver has read last is still there when it is resolved.
     *others, own_share = _shares(paths, min(workers.cpu_count(), MOST_PROCESSES) if shared else 1)
     processes = (
-        [_ResolverProcess((str(root), family, share, dict(files), shared)) for share in others]
-        if shared
-        else []
+        [_ResolverProcess((str(root), family, share, files(), shared)) for share in others] if shared else []
     )
     try:
         resolver = make_resolver()
