@@ -1474,3 +1474,54 @@ def test_a_command_in_an_environment_that_ci_has_made_leaves_the_tests_to_the_gu
     }
 
     assert commands(files)["test"] == "uv run pytest"
+
+
+def test_a_command_that_runs_the_tests_of_a_name_does_not_test_the_crate():
+    files = {
+        "Cargo.toml": "[package]",
+        "src/lib.rs": "",
+        ".github/workflows/ci.yml": workflow("cargo test pass", "cargo test fail"),
+    }
+
+    assert commands(files)["test"] == "cargo test"
+
+
+def test_a_task_in_a_wrapper_that_measures_coverage_is_run_without_it():
+    files = {
+        "package.json": '{"scripts": {"test": "tape tests/*.js"}}',
+        "index.js": "",
+        ".github/workflows/ci.yml": workflow("nyc --exclude=tests npm test"),
+    }
+
+    assert commands(files)["test"] == "npm test"
+
+
+def test_rake_alone_tests_a_project_whose_tests_are_in_several_tasks():
+    tasks = 'RSpec::Core::RakeTask.new("spec")\nRSpec::Core::RakeTask.new("spec:acceptance")\n'
+    files = {
+        "Gemfile": "gem 'rspec'\n",
+        "Rakefile": tasks + "task default: %w[spec spec:acceptance lint]\n",
+        "lib/shop.rb": "",
+        ".github/workflows/ci.yml": workflow("bundle exec rake"),
+    }
+
+    assert commands(files)["test"] == "bundle exec rake"
+    assert (
+        commands({**files, "Rakefile": tasks + "task default: [:spec]\n"})["test"] == "bundle exec rake spec"
+    )
+
+
+def test_the_format_of_the_reports_for_github_is_left_out():
+    files = {
+        "Gemfile": "gem 'standard'\n",
+        "lib/shop.rb": "",
+        ".github/workflows/ci.yml": workflow("bundle exec standardrb --format github --parallel"),
+    }
+
+    assert commands(files)["lint"] == "bundle exec standardrb --parallel"
+
+
+def test_a_task_that_only_looks_counts_before_one_that_mends():
+    scripts = '{"scripts": {"lint": "eslint . --fix", "lint:check": "eslint ."}}'
+
+    assert commands({"package.json": scripts, "index.js": ""})["lint"] == "npm run lint:check"

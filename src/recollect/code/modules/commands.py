@@ -295,6 +295,9 @@ _NOISE_WITH_VALUE = re.compile(  # the word after it belongs to it, unless that 
     r"--cov(?:-config|-report|-fail-under)?|--junit-?xml|--json-report-file|-coverprofile|-covermode|-bench"
 )
 _NOISE_OF_DOTNET = re.compile(r"--no-(?:build|restore)|--nologo")  # steps of CI come before it
+_COVERED = re.compile(
+    r"^(?:npx )?(?:nyc|c8)(?: -\S+)* (?=(?:npm|pnpm|yarn|bun) )"
+)  # around a task, and often installed by CI only
 _VARIANT = re.compile(r"\s-tags\b")  # a build beside the usual one
 _NOISE_OF_MAVEN = re.compile(r"-[BXeVUq]|-ntp|--errors|--debug|--show-version|--file=pom\.xml")
 
@@ -334,7 +337,10 @@ def _plain(line: str, variables: Mapping[str, str]) -> str:
             if (":" not in word or "spotless" in word or "checkstyle" in word)
             and not _NOISE_OF_MAVEN.fullmatch(word)
         ]
-    plain = re.sub(r" --logger \S{1,80}| --durations[= ]\d+| -p (?:pytest_)?cov\b| --$", "", " ".join(words))
+    plain = _COVERED.sub("", " ".join(words))
+    plain = re.sub(
+        r" --logger \S{1,80}| --durations[= ]\d+| -p (?:pytest_)?cov\b| --format github\b| --$", "", plain
+    )
     is_whole = plain.count('"') % 2 == 0 and plain.count("'") % 2 == 0
     return plain if is_whole and not re.search(r"\$[\w({]|`", plain) else ""
 
@@ -411,11 +417,22 @@ class ProjectTask:
     source: str = ""  # the file that defines it
 
 
+_MENDS = re.compile(
+    r"\s--(?:fix|write|auto-?correct(?:-all)?|apply)\b(?!-)|\bgofmt\b.{0,40}\s-w\b|\brubocop\b.{0,80}\s-[aA]\b"
+)
+
+
 def tasks_by_slot(tasks: Mapping[str, str], call: str, source: str = "") -> dict[str, ProjectTask]:
     """Return the task for each slot. `tasks` has bodies by name; `call` is the command before the name."""
     found = {}
     for slot, names in task_names().items():
-        for name in names:
+        # `lint` may mend what it finds, beside a `lint:check` that only looks.
+        likely = (
+            sorted(names, key=lambda name: bool(_MENDS.search(tasks.get(name, ""))))
+            if slot == "lint"
+            else names
+        )
+        for name in likely:
             if name in tasks and _does(slot, name, tasks[name]):
                 found[slot] = ProjectTask(f"{call}{name}", tasks[name], source)
                 break

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from recollect.code.modules.commands import task_names, tasks_by_slot
+from recollect.code.modules.commands import ProjectTask, task_names, tasks_by_slot
 from recollect.code.modules.ecosystems.package_info import (
     SET_UP,
     PackageInfo,
@@ -22,6 +22,12 @@ from recollect.code.paths import folder_of, join
 _CONTINUED = re.compile(
     r"""['"]\s{0,20}\\\n\s{0,200}['"]"""
 )  # a string of Ruby that goes on in the next line
+
+
+# What `rake` runs without a task.
+_DEFAULT = re.compile(
+    r"""task[ (]+(?::default\s*=>|['"]default['"]\s*=>|default:)\s*%?\w?[\[({]([^\])}]{0,500})"""
+)
 
 
 def _above(folder: str, name: str) -> Iterator[str]:
@@ -44,13 +50,20 @@ def read_ruby(project: ScanInput, folder: str) -> PackageInfo:
     is_test_unit = "test-unit" in gems and "minitest" not in gems
     framework = "rspec" if is_rspec else "test-unit" if is_test_unit else "minitest"
     tasks = dict.fromkeys(re.findall(r"""task[ (]+(?::|['"])?(\w+)""", rakefile), "rake")
+    tests: set[str] = set()
     for library, usual in (("TestTask", "test"), ("RSpec::Core::RakeTask", "spec")):
         for name in re.findall(rf"""\b{library}\b(?:\.new\b[ (]*(?::|['"])?([a-z][\w:]*+)?)?""", rakefile):
-            tasks.setdefault(usual if name in ("", "do") else name, "rake")
+            tests.add(usual if name in ("", "do") else name)
+    tasks |= dict.fromkeys(tests - tasks.keys(), "rake")
     known = {name for names in task_names().values() for name in names}
     named = tasks_by_slot(
         {name: body for name, body in tasks.items() if name in known}, f"{run}rake ", join(folder, "Rakefile")
     )
+    default = _DEFAULT.search(rakefile)
+    if (
+        default and len(tests & set(re.findall(r"[a-z][\w:]*\w", default[1]))) > 1
+    ):  # each runs some of the tests
+        named["test"] = ProjectTask(f"{run}rake", "rake", join(folder, "Rakefile"))
     if "config/application.rb" in project:
         defaults = {"test": "bin/rails test", "run": "bin/rails server"}
     else:
