@@ -445,12 +445,15 @@ def test_a_project_has_the_name_of_its_remote_or_its_manifest(tmp_path, store, r
     "file, text, name",
     [
         ("package.json", '{\n  "name": "@acme/shop",\n  "version": "1"\n}', "shop"),
+        ("package.json", '{\n  "private": true,\n  "author": {\n    "name": "Ada"\n  }\n}', "till"),
         ("go.mod", "module github.com/acme/shop/v2\n", "shop"),
         ("Cargo.toml", '[package]\nname = "shop"\n', "shop"),
         ("composer.json", '{\n    "name": "acme/shop"\n}', "shop"),
     ],
 )
 def test_manifests_of_other_languages_name_a_project_too(tmp_path, store, file, text, name):
-    (tmp_path / file).write_text(text)
+    folder = tmp_path / "till"
+    folder.mkdir()
+    (folder / file).write_text(text)
 
-    assert identify(locate(tmp_path), store)[0].name == name
+    assert identify(locate(folder), store)[0].name == name

@@ -188,12 +188,13 @@ def _name_of(place: ProjectFolder) -> str:
 
 
 _NO_NAMES = frozenset("repo repository source src code project app main git checkout workspace".split())
+_JSON_NAME = r'\A\s{0,9}\{[^{}]{0,2000}?"name"\s{0,9}:\s{0,9}"([^"\n]{1,100})"'  # not that of an author
 _MANIFESTS = {  # by file: the name that it gives the project
     "pyproject.toml": r"^\[(?:project|tool\.poetry)\][^\[]{0,2000}?^name\s{0,9}=\s{0,9}[\"']([^\"'\n]{1,100})[\"']",
-    "package.json": r'^[ \t]{0,8}"name"[ \t]{0,9}:[ \t]{0,9}"([^"\n]{1,100})"',
+    "package.json": _JSON_NAME,
     "Cargo.toml": r"^\[package\][^\[]{0,2000}?^name\s{0,9}=\s{0,9}[\"']([^\"'\n]{1,100})[\"']",
     "go.mod": r"^module[ \t]{1,9}(\S{1,200})",
-    "composer.json": r'^[ \t]{0,8}"name"[ \t]{0,9}:[ \t]{0,9}"([^"\n]{1,100})"',
+    "composer.json": _JSON_NAME,
     "setup.cfg": r"^\[metadata\][^\[]{0,2000}?^name\s{0,9}=\s{0,9}([\w.-]{1,100})",
 }
 
