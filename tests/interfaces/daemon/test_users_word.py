@@ -115,6 +115,37 @@ def test_the_project_is_not_introduced_with_a_tool_that_the_user_has_ruled_out(c
     assert "npm run build" not in after
 
 
+@pytest.mark.parametrize(
+    "said, is_left",
+    [
+        ("Run the tests with `make check-fast`.", False),
+        ("Run the tests with ./scripts/check.sh only.", False),
+        ("Run `npm test` before you commit.", True),
+        ("Run one test with `npx jest src/cart.test.ts`.", True),
+        ("Before the tests, start the database with `make db-build`, then run `npm test`.", True),
+    ],
+)
+def test_the_maps_way_to_test_gives_way_to_the_users(conversation, memory, folder, said, is_left):
+    (folder / "package.json").write_text(json.dumps({"name": "shop", "scripts": {"test": "jest"}}))
+    memory.maps.rescan()
+
+    memory.remember(said, kind="convention")
+    told = conversation("claude-code", "after").start()
+
+    assert said in told
+    assert ("\nTest: npm test" in told) == is_left
+
+
+def test_what_changes_files_is_not_told_as_a_way_to_lint(conversation, memory, folder):
+    scripts = {"test": "jest", "lint": "eslint .", "format": "prettier --write ."}
+    (folder / "package.json").write_text(json.dumps({"name": "shop", "scripts": scripts}))
+    memory.maps.rescan()
+
+    told = conversation("claude-code").start()
+
+    assert "\nLint: npm run lint\nFormat: npm run format" in told
+
+
 def stored(memory):
     return {each.content: each for each in memory.list()}
 

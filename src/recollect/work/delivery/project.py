@@ -1,4 +1,4 @@
-"""The project in five lines: its modules, and how to build, test and lint it."""
+"""The project in five lines: its modules, and how to build, test, lint and format it."""
 
 import re
 from collections.abc import Sequence
@@ -10,11 +10,16 @@ from recollect.code.paths import FileRole
 from recollect.context.store import Store
 from recollect.memory.briefing.briefing import ProjectCard
 from recollect.memory.briefing.render import one_line
-from recollect.text.shapes import looks_like_name
+from recollect.policy import USER_SOURCES
+from recollect.text.shapes import looks_like_command, looks_like_name
 
 MOST_MODULES = 12
 _NO_TOOLS = frozenset("run test tests build lint check format types exec all".split())
-_COMMANDS = {"Build": ("build",), "Test": ("test",), "Lint": ("lint", "types", "format")}
+_COMMANDS = {"Build": ("build",), "Test": ("test",), "Lint": ("lint", "types"), "Format": ("format",)}
+_TESTS = re.compile(r"\b(?:tests?|testing|test suite)\b", re.IGNORECASE)
+_NAMED = re.compile(
+    r"`([^`\n]{3,120})`|\b(?:with|using|by running|through|via)\s+([\w./:=-]+(?: [\w./:=-]+){0,5})"
+)
 
 
 def project_card(
@@ -22,8 +27,8 @@ def project_card(
 ) -> ProjectCard | None:
     """Return the stored map of the project in five lines; None if nobody has scanned it yet.
 
-    Commands that run a tool which one of the `rules` rules out are left out, and so is free text of a repository that is
-    not `trusted`.
+    Commands that run a tool which one of the `rules` rules out are left out, so are those that test if a rule of the user
+    names another one, and so is free text of a repository that is not `trusted`.
     """
     document = store.modules.get(project.id)
     known = from_document(document) if document else None
@@ -45,10 +50,32 @@ def _lines(known: ModuleMap, rules: Sequence[m.Memory]) -> list[str]:
         lines.append(one_line(f"Modules: {', '.join([*names[:MOST_MODULES], *more])}", 80))
     for label, slots in _COMMANDS.items():
         found = [tools.commands[slot] for tools in known.tools for slot in slots if slot in tools.commands]
+        if label == "Test" and _names_other_tests(rules, found):
+            continue
         commands = [command for command in found if not _is_ruled_out(command, rules)]
         if commands:
             lines.append(one_line(f"{label}: {'; '.join(dict.fromkeys(commands))}", 50))
     return lines
+
+
+def _names_other_tests(rules: Sequence[m.Memory], known: Sequence[str]) -> bool:
+    """Return whether the user says to test with a command that the map does not have: then that one counts."""
+    for rule in rules:
+        if rule.source in USER_SOURCES and _TESTS.search(rule.content):
+            named = [part.strip(" .") for found in _NAMED.findall(rule.content) for part in found]
+            named = [command for command in named if looks_like_command(command)]
+            is_known = any(command in each for command in named for each in known)
+            if not is_known and any(map(_may_test, named)):
+                return True
+    return False
+
+
+def _may_test(command: str) -> bool:
+    """Return whether a command may run the tests: it does nothing else that we know, and picks no single one."""
+    from recollect.code.modules.commands import names_one_test, slot_of  # their table costs 30 ms
+
+    slot = slot_of(command)
+    return (slot is None or slot[1] == "test") and not names_one_test(command)
 
 
 def _is_ruled_out(command: str, rules: Sequence[m.Memory]) -> bool:
