@@ -349,12 +349,15 @@ def test_vectors_are_made_on_the_client_if_the_person_says_so(home, postgres_tea
         with Engine.open(ada.folder, settings=load_settings(ada.home), embedder=on_client) as engine:
             receipt = engine.remember("The vault opens at nine", visibility="team")
             found = engine.search("when does the vault open")
+            engine.memory.describe(receipt.id, ["who has the keys"])
 
         assert [hit.memory.id for hit in found.results] == [receipt.id]
         assert on_server.texts == []
         assert "The vault opens at nine" in on_client.texts
         store = team.backend.store(Identity(owner.tenant, owner.id, "Ada", Role.OWNER))
         assert store.vector(receipt.id, on_client.model) is not None
+        assert "who has the keys" in on_client.texts
+        assert store.vector(receipt.id, on_client.model + m.WHEN_MODEL) is not None
         with pytest.raises(Refused, match="another"):
             owner.client.call("search", {"query": "vault"}, embedder=FakeEmbedder("another"))
 
