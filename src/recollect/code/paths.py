@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from functools import lru_cache
 
@@ -23,7 +24,7 @@ _FOLDERS = {
     FileRole.DOCS: "doc docs documentation website site man docs_src docs-src doc_src docs_source docs-source",
     FileRole.EXAMPLES: "example examples sample samples demo demos playground playgrounds tutorial tutorials cookbook"
     " docs_examples docs-examples doc_examples snippets",
-    FileRole.TOOLING: "scripts script tools hack support extra extras contrib bench benches benchmark benchmarks benchsuite perf performance pkg packaging"
+    FileRole.TOOLING: "scripts script tools hack support extra extras contrib bench benches benchmark benchmarks benchsuite jmh perf performance pkg packaging"
     " ci fuzz ops deploy docker patches build-tools devtools",
     FileRole.CI: ".github .circleci .gitlab .forgejo .builds .buildkite",
 }
@@ -49,7 +50,7 @@ _EXAMPLE_PACKAGE = re.compile(
     re.IGNORECASE,
 )
 _EXAMPLE_FILE = re.compile(r"(?:examples?|demos?|bench(?:marks?)?)(?:[-_].+)?\.\w+$")  # beside the manifest
-_BENCH_PACKAGE = re.compile(r"(?:.+[.-])?bench(?:es|marks?)?", re.IGNORECASE)
+_BENCH_PACKAGE = re.compile(r".*benchmarks?|(?:.+[.-])?(?:bench(?:es)?|jmh)", re.IGNORECASE)
 _CONTAINERS = frozenset(
     "packages crates apps modules libs projects src".split()
 )  # of parts, which say what they are
@@ -134,13 +135,14 @@ def classify_files(
     }
     test_folders = _test_folders(code.values()) | _cucumber_folders(paths)
     code_folders = _code_despite_name(paths, code.values())
+    shell_folders = _shell_folders(code)
     # A folder decides for all files in it: a large project has many more files than folders.
     decided: dict[tuple[str, bool], tuple[FileRole, str] | None] = {}
     roles: dict[str, tuple[FileRole, str]] = {}
     for path, folder in zip(paths, folders, strict=True):
         key = folder, path.endswith(".php")
         if key not in decided:
-            decided[key] = _role_by_folder(*key, packages, test_folders, code_folders)
+            decided[key] = _role_by_folder(*key, packages, test_folders, code_folders, shell_folders)
         role = decided[key]
         if role is _UNDECIDED:
             if path not in code or (not folder and _EXAMPLE_FILE.match(path)):
@@ -151,6 +153,8 @@ def classify_files(
     return roles
 
 
+_SHELL = (".sh", ".bash")
+_TESTS_IN_SRC = frozenset({"src/test", "src/tests"})
 _UNDECIDED = (FileRole.CODE, "?")  # the name of the file decides
 
 
@@ -158,8 +162,9 @@ def _role_by_folder(
     folder: str,
     is_php: bool,
     packages: Collection[str],
-    test_folders: Collection[str],
+    test_folders: AbstractSet[str],
     code_folders: Collection[str],
+    shell_folders: Collection[str],
 ) -> tuple[FileRole, str] | None:
     """Return the role of all files in a folder and the folder that decides it; None if they have none."""
     folders = folder.split("/") if folder else []
@@ -174,6 +179,12 @@ def _role_by_folder(
         inner = folder_role(folders[1])
         if inner in (FileRole.DOCS, FileRole.EXAMPLES):
             return inner, "/".join(folders[:2])
+    if not package and len(folders) > 1 and folders[0] == "src" and test_folders & _TESTS_IN_SRC:
+        inner = folder_role(folders[1])  # all that there is stands in `src`
+        if inner in (FileRole.DOCS, FileRole.EXAMPLES) or folders[1] == "scripts":
+            return inner or FileRole.TOOLING, "/".join(folders[:2])
+    if folders and folders[0] in shell_folders:
+        return FileRole.TOOLING, folders[0]
     tested = next((number for number, name in enumerate(folders) if _TEST_PROJECT.fullmatch(name)), None)
     if tested is not None:
         return FileRole.TESTS, "/".join(folders[: tested + 1])
@@ -197,7 +208,7 @@ def _package_role(package: str) -> tuple[FileRole, str] | None:
             role = FileRole.TESTS
         elif _EXAMPLE_PACKAGE.fullmatch(folder):
             role = FileRole.EXAMPLES
-        elif _BENCH_PACKAGE.fullmatch(folder) and (number or folder == "benchmarks"):
+        elif _BENCH_PACKAGE.fullmatch(folder) and (number or folder not in ("bench", "benchmark")):
             role = FileRole.TOOLING
         elif (
             number and folders[0] in _CONTAINERS and folder_role(folder) in (FileRole.DOCS, FileRole.EXAMPLES)
@@ -220,6 +231,21 @@ def _code_despite_name(paths: Iterable[str], code: Iterable[tuple[str, bool]]) -
         for name, count in in_top.items()
         if folder_role(name) is FileRole.TOOLING and count * 2 > in_top.total()
     }
+
+
+def _shell_folders(code: Iterable[str]) -> set[str]:
+    """Return top folders whose only code is shell scripts, in a project that is mostly written in something else."""
+    in_top: dict[str, list[bool]] = {}
+    for path in code:
+        in_top.setdefault(path.partition("/")[0] if "/" in path else "", []).append(path.endswith(_SHELL))
+    shell = {top for top, each in in_top.items() if all(each)} - {
+        "",
+        "bin",
+        "lib",
+        "src",
+    }  # not what is installed
+    others = sum(not is_shell for each in in_top.values() for is_shell in each)
+    return shell if others > sum(len(in_top[top]) for top in shell) else set()
 
 
 def package_of(path: str, packages: Collection[str]) -> str:

@@ -99,6 +99,11 @@ def test_a_module_is_described_in_the_projects_own_words(path, text):
         ),
         ("$description A till.\n$url shop.example", "login, sessions, tokens"),
         ("A web interface to tills.", "A web interface to tills."),
+        (
+            "Prices of the `other shop <https://shop.example>`_ and of `Till`_.",
+            "Prices of the other shop and of Till.",
+        ),
+        ("Helpers that make *till* more pleasant.", "Helpers that make till more pleasant."),
         ("A smarter till for your shop.", "A smarter till for your shop."),
     ],
 )
@@ -358,6 +363,17 @@ def test_the_readme_describes_the_package_of_the_project():
     assert modules(files)["shop"].description == "Shop is a till for small stores."
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    ["For MySQL and MariaDB, also follow [these instructions](#more).", "Java tooling is often excellent."],
+)
+def test_steps_and_opinions_of_a_readme_describe_nothing(sentence):
+    files = {"go.mod": "module example.org/shop\n", "shop.go": code(9), "till.go": code(9)}
+    files["README.md"] = f"# Shop\n\n{sentence}\n"
+
+    assert modules(files)["shop"].description == "shop, till"
+
+
 def test_of_a_file_in_go_the_exported_names_are_listed():
     files = {"go.mod": "module example.org/shop\n", "shop.go": code(9), "till/till.go": code(9)}
 
@@ -596,12 +612,12 @@ def test_the_readme_does_not_describe_a_script_beside_the_project():
     files = {
         "README.md": "# Shop\n\nShop is a system for selling things.\n",
         "pom.xml": "<project/>",
-        "util/docs.sh": "",
+        "bin/docs.sh": "",
         "shop/pom.xml": "<project/>",
         **package(*(f"shop/src/main/java/org/shop/{name}.java" for name in "ABC")),
     }
 
-    assert "selling" not in modules(files)["util"].description
+    assert "selling" not in modules(files)["bin"].description
 
 
 def test_a_program_called_test_and_files_for_tests_are_no_modules_of_code():
@@ -811,3 +827,58 @@ def test_an_installer_of_ruby_and_tests_of_types_are_no_code():
     roles = classify_files(["setup.rb", "lib/shop.rb", "typing_tests/test_api.py"], ())
 
     assert [roles[path][0] for path in roles if roles[path][0] is FileRole.CODE] == [FileRole.CODE]
+
+
+def test_documents_and_scripts_beside_the_tests_in_src_are_no_code():
+    paths = ["src/shop/till.cpp", "src/test/till.cpp", "src/docs/conf.py", "src/scripts/lint/all.py"]
+
+    roles = {path: role for path, (role, _) in classify_files(paths, [""]).items()}
+
+    assert roles["src/docs/conf.py"] is FileRole.DOCS
+    assert roles["src/scripts/lint/all.py"] is FileRole.TOOLING
+    assert roles["src/shop/till.cpp"] is FileRole.CODE
+    assert (
+        classify_files([path for path in paths if "test" not in path], [""])["src/docs/conf.py"][0]
+        is FileRole.CODE
+    )
+
+
+def test_a_folder_of_shell_scripts_is_no_code_of_a_project_in_another_language():
+    roles = classify_files(["shop/till.java", "shop/cart.java", "util/docs.sh", "bin/shop.sh"], [""])
+
+    assert roles["util/docs.sh"][0] is FileRole.TOOLING
+    assert roles["bin/shop.sh"][0] is FileRole.CODE
+    assert classify_files(["util/docs.sh", "util/push.sh"], [""])["util/docs.sh"][0] is FileRole.CODE
+
+
+def test_benchmarks_of_java_are_no_code():
+    files = package(
+        *(
+            f"{part}/src/main/java/shop/A{n}.java"
+            for part in ("shop", "jmh", "tillbenchmark")
+            for n in range(4)
+        )
+    )
+    files |= {f"{part}/build.gradle": "plugins { id 'java' }" for part in ("shop", "jmh", "tillbenchmark")}
+
+    assert list(modules(files)) == ["shop"]
+
+
+def test_files_outside_the_folder_with_nearly_all_the_code_are_not_named_after_it():
+    files = package("src/include/shop.h", kilobytes=200)
+    files |= package(*(f"src/comparisons/{name}/main.cpp" for name in ("a", "b", "c", "d")), kilobytes=1)
+
+    found = modules(files)
+
+    assert sorted(found) == ["comparisons", "shop"]
+
+
+def test_a_part_without_a_manifest_is_named_after_its_own_folder():
+    files = {f"till/src/main/java/org/shop/{name}.java": code(9) for name in "ABCD"}
+    files |= {f"real-prices/src/main/java/org/shop/{name}.java": code(9) for name in "XYZ"}
+    files |= {
+        "till/build.gradle": "plugins { id 'java' }",
+        "settings.gradle": "include 'till', 'real-prices'",
+    }
+
+    assert sorted(modules(files)) == ["real-prices", "till"]

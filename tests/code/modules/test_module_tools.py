@@ -1525,3 +1525,47 @@ def test_a_task_that_only_looks_counts_before_one_that_mends():
     scripts = '{"scripts": {"lint": "eslint . --fix", "lint:check": "eslint ."}}'
 
     assert commands({"package.json": scripts, "index.js": ""})["lint"] == "npm run lint:check"
+
+
+def test_an_option_that_ci_gives_one_value_after_another_is_left_out():
+    files = {
+        "build.gradle": "plugins { id 'java' }",
+        "gradlew": "",
+        "src/main/java/A.java": "",
+        ".github/workflows/ci.yml": workflow(
+            *(f"./gradlew test -PtestOnJava={version} -Dquick=yes" for version in (8, 11, 17))
+        ),
+    }
+
+    assert commands(files)["test"] == "./gradlew test -Dquick=yes"
+
+
+def test_ctest_is_named_only_where_the_build_tells_it_of_tests():
+    doctest = {"CMakeLists.txt": "project(shop)\nadd_executable(tests doctest.cpp)\n", "shop.cpp": ""}
+    told = {**doctest, "CMakeLists.txt": doctest["CMakeLists.txt"] + "enable_testing()\n"}
+
+    assert "test" not in commands(doctest)
+    assert commands(told)["test"] == "ctest --test-dir build --output-on-failure"
+
+
+def test_a_check_that_needs_a_build_which_ci_made_before_is_not_named():
+    files = {
+        "CMakeLists.txt": "",
+        "shop.cpp": "",
+        ".github/workflows/ci.yml": workflow("clang-tidy -p build-tidy shop.cpp"),
+    }
+
+    assert "lint" not in commands(files)
+
+
+def test_a_plugin_of_what_runs_the_checks_is_no_linter():
+    files = {
+        "pyproject.toml": "[project]\n[tool.mypy]\n",
+        "shop.py": "",
+        ".github/workflows/ci.yml": workflow("uvx --with tox-uv tox run -f typing"),
+    }
+
+    tools = find_tools(scan_input(files))[0]
+
+    assert tools.commands["types"] == "uvx --with tox-uv tox run -f typing"
+    assert tools.linters == ("mypy",)

@@ -240,3 +240,25 @@ def test_what_is_said_of_here_is_not_told_without_its_heading(tmp_path):
     assert [seed.content for seed in instruction_seeds(tmp_path)] == [
         "Use here-documents in `here.sh` scripts."
     ]
+
+
+def test_a_rule_about_what_only_the_text_before_it_names_is_not_told():
+    text = """\
+- Never hand-roll it with `sed`: it works on a copy.
+- Every way this tool was wrong so far flattered the tests.
+- Diagnose a red job from its numbers. The failure above looks like another one.
+- Never call the helpers below `SHOP_IMPLEMENT` from a test.
+- `README.md` (around lines 206-233): examples of `validate()`.
+
+All three are dead for this repository: read the checks instead.
+"""
+
+    assert [each for _, each in statements(text)] == [
+        "Never call the helpers below `SHOP_IMPLEMENT` from a test."
+    ]
+
+
+def test_a_link_by_reference_is_told_as_its_words():
+    assert [each for _, each in statements("Always follow our [rules for code][rules].")] == [
+        "Always follow our rules for code."
+    ]

@@ -140,6 +140,7 @@ def first_sentence(text: str) -> str:
     plain = " ".join(_UNENDED.sub(". ", html.unescape(paragraph)).split())
     plain = re.sub(r"!\[[^\]]{0,300}\]\([^)]{0,500}\)|\[\]\([^)]{0,500}\)", "", plain)
     plain = re.sub(r":(rfc|pep):`(\d+)`", lambda found: f"{found[1].upper()} {found[2]}", plain)
+    plain = re.sub(r"`([^`<]{1,200}?)(?:\s*<[^>`]{1,300}>)?`__?(?!\w)", r"\1", plain)  # a link of reST
     plain = re.sub(r"(?<![\w:])`[~!]?\.(?=[A-Z])", "`", plain)  # a link of Sphinx, wherever it leads
     plain = re.sub(
         r"\[([^\]]{0,300})\]\([^)]{0,500}\)|(?::[\w+-]{1,40}){1,3}:`[~!]?\.?([^`<]{0,300})(?:<[^>]{0,300}>)?`|\{@(?:link(?:plain)? [\w.#(),]{1,200} (?=\S)|\w{1,40} #?)([^}]{0,300})\}"
@@ -149,6 +150,7 @@ def first_sentence(text: str) -> str:
     )
     plain = re.sub(r"(?<![\w\]`])\[([^\[\]]{1,80})\](?:\[[^\]]{0,80}\])?(?!\()", r"\1", plain)
     plain = re.sub(r"\{(#?[A-Z][\w:#.]{0,100})\}", r"\1", plain)  # a link of YARD
+    plain = re.sub(r"(?<![\w*])\*(\w[^*]{0,80})\*(?![\w*])", r"\1", plain)
     plain = plain.replace("`", "").replace("**", "").strip(" =#~*-:")
     first = re.split(r"(?<=[.!?])\s+(?=[A-Z\"'(])", plain, maxsplit=1)[0].strip().removesuffix(" ...")
     first = re.split(r";\s+(?:this|it|see|note)\b", first, maxsplit=1)[0]
@@ -238,6 +240,7 @@ def readme_summary(text: str) -> str:
             )
             and _DEFINES.match(sentence)
             and not _NOT_WHAT.match(sentence)
+            and not _OPINION.search(sentence)
             and sentence[-1] not in "!:"
             and not _UNREADY.search(sentence)
         ):
@@ -255,7 +258,13 @@ _DEFINES = re.compile(  # "Shop is …", "This library lets …", "A till for �
     re.I,
 )
 _NOT_WHAT = re.compile(
-    r"(?:starting|in order to|as of|since|from|after|before|until|today|currently|there|these|those|it|they|each|with)\b",
+    r"(?:for|starting|in order to|as of|since|from|after|before|until|today|currently|there|these|those|it|they|each|with)\b",
+    re.I,
+)
+
+
+_OPINION = re.compile(
+    r"\b(?:is|are) (?:often|usually|sometimes|always|very|quite|really|hard|difficult|important|great)\b",
     re.I,
 )
 

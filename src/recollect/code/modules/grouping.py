@@ -166,8 +166,10 @@ class _Splitter:
 
     def _own(self, group: Group, files: Sequence[str]) -> list[Group]:
         """Return a group of the files that belong to the folder itself."""
-        ordered = _group("", files, self.weight).files
-        return [Group(group.base or group.key, ordered, group.base)] if files else []
+        own = _group("", files, self.weight)
+        inside = not group.base or any(path.startswith(f"{group.base}/") for path in files)
+        base = group.base if inside else own.base  # nearly all of the group is elsewhere, and these are not
+        return [Group(base or group.key, own.files, base)] if files else []
 
     def _is_front(self, path: str) -> bool:
         """Return whether a file represents its folder, such as `__init__.py`: it belongs with no single other file."""

@@ -137,7 +137,11 @@ class _Scan:
         if not package:
             declared = self._infos[""].name.rsplit("/", 1)[-1]
             package_name = (declared or last) if last in ("", *_GENERIC) else last
+            if len(self._bases) > 1 and (top := base.partition("/")[0]) not in ("", *_GENERIC):
+                package_name = top  # a part without a manifest beside those that have one
         inner = group.key[len(base) :].strip("/.") if is_below(f"{group.key}/", base) else ""
+        if not inner and group.key != "." and not is_below(f"{base}/", group.key):
+            inner = group.key.rsplit("/", 1)[-1]  # beside the folder that has nearly all of the code
         if group.key in group.files:
             inner = folder_of(inner) or re.sub(r"\.\w+$", "", inner)
         several = len(self._bases) > 1

@@ -8,6 +8,7 @@ agent ran it comes after those that did not, and one that passed comes first. Ev
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
@@ -298,7 +299,7 @@ def _tools(
     if "run" in tasks and not _starts_it(tasks["run"].body):
         del tasks["run"]
     for slot in SLOTS:
-        given = of_slot(slot, in_ci)
+        given = _once(of_slot(slot, in_ci))
         if slot == "test" and _names_parts(given):
             given = []  # none of them tests the whole
         default = _default(slot, info)
@@ -338,6 +339,24 @@ def _starts_it(body: str) -> bool:
     known = slot_of(body.strip().strip('"'))
     is_other = known and known[1] in ("test", "lint", "build")
     return not (_OF_DOCUMENTS.search(body) or is_other or re.search(r"\s--watch\b|\swatch\b", body))
+
+
+def _once(given: Sequence[CiCommand]) -> list[CiCommand]:
+    """Return the commands without options that CI gives one value after another: `-PtestOnJava=8`, `-PtestOnJava=11`."""
+    names = Counter(
+        (each.line.replace(word, name), name)
+        for each in {each.line: each for each in given}.values()
+        for word in each.line.split()
+        for name, sign, _ in (word.partition("="),)
+        if sign and word[0] == "-"
+    )
+    varied = {name for (_, name), count in names.items() if count > 1}
+    return [
+        replace(
+            each, line=" ".join(word for word in each.line.split() if word.partition("=")[0] not in varied)
+        )
+        for each in given
+    ]
 
 
 def _names_parts(given: Sequence[CiCommand]) -> bool:

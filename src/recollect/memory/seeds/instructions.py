@@ -30,7 +30,7 @@ _FEWEST_WORDS = 3  # of a statement; a shorter one is combined with its heading
 
 _HEADING = re.compile(r"#{1,6}\s++(.*?)(?<![\s#])[\s#]*+$")
 _BULLET = re.compile(r"(\s*)(?:[-*+•]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?(.*)")
-_LINK = re.compile(r"!?\[([^\]]{0,300})\]\([^)]{0,500}\)")
+_LINK = re.compile(r"!?\[([^\]]{0,300})\](?:\([^)]{0,500}\)|\[[^\]]{1,100}\](?!\())")
 _ORDER = re.compile(
     r"""(?:(?:always|never|please|only|do\s+not|don't|you\s+(?:must|should|may\s+not)|we\s+(?:always|never|use|prefer)
         |when(?:ever)?\s|if\s|before\s|after\s|all\s|every\s|each\s|no\s|code\s+(?:must|should)
@@ -72,12 +72,12 @@ _OFFER = re.compile(  # before a list of what the project is for, in words that 
     re.I,
 )
 _REFERS_BACK = re.compile(
-    r"(?:that|these|those|it|they|otherwise|then|also|however|this(?! (?:project|repo\w*|codebase|package|library|crate|module|app\w*)))\b",
+    r"(?:(?:(?:do not|don't|never|always|please) )?[a-z-]+ (?:it|them)|(?:all|none) (?:of (?:them|these)|(?:two|three|four|five) (?:are|were|must|should|have|run|need))|(?:both|neither) (?:are|is|were|must|should|have|has|run|need|of (?:them|these))|that|these|those|it|they|otherwise|then|also|however|this(?! (?:project|repo\w*|codebase|package|library|crate|module|app\w*)))\b",
     re.I,
 )
 _ELSEWHERE = re.compile(  # to a text that is not shown with it
     r"\b(?:documented|described|listed|mentioned|defined) (?:there|above|below|in the (?:guidelines|docs|document\w*))\b|\bdone so\b|\bthe (?:above|following)\b"
-    r"|\b(?:that|this|these|those) (?:versions?|commands?|options?|settings?|values?|steps?|lists?|cases?|ways?|particular|one|ones)\b|\bcertain\b|\bthe entry\b",
+    r"|\b(?:that|this|these|those) (?:versions?|commands?|options?|settings?|values?|steps?|lists?|cases?|ways?|tools?|scripts?|jobs?|checks?|flags?|particular|one|ones)\b|\bcertain\b|\bthe entry\b|\bthe (?:\w+ )?\w+ (?:above|below)(?! (?:`|the|\d|(?-i:[A-Z])))",
     re.I,
 )
 _LEAD = re.compile(r"\b(?:you|when|if|it|them|these|following|such)\b.{0,200}:$", re.I)
@@ -92,7 +92,7 @@ _NAMES_SOMETHING = re.compile(
 _DULL = re.compile(
     r"^(?:see|read|refer|check out|visit|todo|tbd|note|example|e\.g)\b.{0,60}$|best practices?|clean code"
     r"|step by step|self-document|table of contents|be (?:helpful|concise|polite)|you are an? |^focus on\b|\b(?:generic|basic)\b.{0,40}(?:advice|knowledge|tips)|confirmation message"
-    r"|^when reviewing\b|instructions here\b|\bconflicts?\b.{0,60}\bwins\b",
+    r"|^when reviewing\b|\blines? \d+ ?[-–] ?\d|instructions here\b|\bconflicts?\b.{0,60}\bwins\b",
     re.I,
 )
 
@@ -155,7 +155,8 @@ def statements(text: str) -> Iterator[tuple[int, str]]:
             texts = [
                 one
                 for one in _unconditional([_LABEL.sub("", each, count=1) for each in sentences(plain)])
-                if (_ORDER.match(one) or (_RULE.search(one) and not _REFERS_BACK.match(one)))
+                if (_ORDER.match(one) or _RULE.search(one))
+                and not _REFERS_BACK.match(one)
                 and not _DULL.search(one)
                 and not _ELSEWHERE.search(one)
             ]

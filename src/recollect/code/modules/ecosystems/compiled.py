@@ -23,6 +23,9 @@ _C_TESTS = (
 )
 
 
+_FOR_CTEST = re.compile(
+    r"enable_testing|\bctest\b|add_test|discover_tests|_test\("
+)  # or a function of the project that adds one
 _RUNNERS = {"cmake": "ctest", "meson": "meson test", "autotools": "make check"}
 _SINGLE_HEADERS = {
     "catch.hpp": "Catch2",
@@ -267,8 +270,8 @@ def read_c(project: ScanInput, folder: str) -> PackageInfo:
         ),
         "",
     )
-    if tool == "cmake" and not framework and "enable_testing" not in manifest and "ctest" not in manifest:
-        defaults.pop("test")
+    if tool == "cmake" and not _FOR_CTEST.search(manifest):
+        defaults.pop("test")  # it would find none
     linters = [each for each in ("clang-format", "clang-tidy") if f".{each}" in names]
     files = "git ls-files '*.c' '*.cc' '*.cpp' '*.h' '*.hpp' | xargs"
     in_ci = ci_text(project)
