@@ -25,7 +25,7 @@ _FOLDERS = {
     FileRole.EXAMPLES: "example examples sample samples demo demos playground playgrounds tutorial tutorials cookbook"
     " docs_examples docs-examples doc_examples snippets",
     FileRole.TOOLING: "scripts script tools hack support extra extras contrib bench benches benchmark benchmarks benchsuite jmh perf performance pkg packaging"
-    " ci fuzz ops deploy docker patches build-tools devtools",
+    " buildsrc build-logic ci fuzz ops deploy docker patches build-tools devtools",
     FileRole.CI: ".github .circleci .gitlab .forgejo .builds .buildkite",
 }
 _ROLE_OF = {name: role for role, names in _FOLDERS.items() for name in names.split()}
@@ -49,7 +49,9 @@ _EXAMPLE_PACKAGE = re.compile(
     r"(?:examples?|samples?|demos?)[.-].+|.+[.-](?:examples?|samples?|demos?|playgrounds?)(?:\..+)?",
     re.IGNORECASE,
 )
-_EXAMPLE_FILE = re.compile(r"(?:examples?|demos?|bench(?:marks?)?)(?:[-_].+)?\.\w+$")  # beside the manifest
+_EXAMPLE_FILE = re.compile(
+    r"(?:examples?|demos?|bench(?:marks?)?)(?:[-_].+)?\.\w+$|.+[-_]bench(?:marks?)?\.\w+$"
+)  # beside the manifest
 _BENCH_PACKAGE = re.compile(r".*benchmarks?|(?:.+[.-])?(?:bench(?:es)?|jmh)", re.IGNORECASE)
 _CONTAINERS = frozenset(
     "packages crates apps modules libs projects src".split()
@@ -101,6 +103,10 @@ def is_fixture_folder(folder: str) -> bool:
     )
 
 
+def is_benchmark_folder(folder: str) -> bool:
+    return any(_BENCH_PACKAGE.fullmatch(part) for part in folder.split("/"))
+
+
 @lru_cache(maxsize=4096)
 def folder_role(name: str) -> FileRole | None:
     """Return what a folder of that name is for; `_examples` has examples, which Go's tools leave out."""
@@ -145,7 +151,7 @@ def classify_files(
             decided[key] = _role_by_folder(*key, packages, test_folders, code_folders, shell_folders)
         role = decided[key]
         if role is _UNDECIDED:
-            if path not in code or (not folder and _EXAMPLE_FILE.match(path)):
+            if path not in code or (not folder and ("" in shell_folders or _EXAMPLE_FILE.match(path))):
                 continue
             role = (FileRole.TESTS, folder) if code[path][1] else (FileRole.CODE, "")
         if role:
@@ -234,18 +240,16 @@ def _code_despite_name(paths: Iterable[str], code: Iterable[tuple[str, bool]]) -
 
 
 def _shell_folders(code: Iterable[str]) -> set[str]:
-    """Return top folders whose only code is shell scripts, in a project that is mostly written in something else."""
-    in_top: dict[str, list[bool]] = {}
+    """Return top folders whose only code is shell scripts, in a project mostly written in something else; "" is the root.
+
+    What is installed from `bin` or `lib` may be a script.
+    """
+    is_shell: dict[str, list[bool]] = {}
     for path in code:
-        in_top.setdefault(path.partition("/")[0] if "/" in path else "", []).append(path.endswith(_SHELL))
-    shell = {top for top, each in in_top.items() if all(each)} - {
-        "",
-        "bin",
-        "lib",
-        "src",
-    }  # not what is installed
-    others = sum(not is_shell for each in in_top.values() for is_shell in each)
-    return shell if others > sum(len(in_top[top]) for top in shell) else set()
+        is_shell.setdefault(path.partition("/")[0] if "/" in path else "", []).append(path.endswith(_SHELL))
+    folders = {top for top, each in is_shell.items() if all(each)} - {"bin", "lib", "src"}
+    others = sum(each.count(False) for each in is_shell.values())
+    return folders if others > sum(len(is_shell[top]) for top in folders) else set()
 
 
 def package_of(path: str, packages: Collection[str]) -> str:

@@ -103,6 +103,8 @@ def test_a_module_is_described_in_the_projects_own_words(path, text):
             "Prices of the `other shop <https://shop.example>`_ and of `Till`_.",
             "Prices of the other shop and of Till.",
         ),
+        ("This map does not implement the interface of the others.", "login, sessions, tokens"),
+        ("The shop's best friend for the terminal.", "login, sessions, tokens"),
         ("Helpers that make *till* more pleasant.", "Helpers that make till more pleasant."),
         ("A smarter till for your shop.", "A smarter till for your shop."),
     ],
@@ -844,8 +846,10 @@ def test_documents_and_scripts_beside_the_tests_in_src_are_no_code():
 
 
 def test_a_folder_of_shell_scripts_is_no_code_of_a_project_in_another_language():
-    roles = classify_files(["shop/till.java", "shop/cart.java", "util/docs.sh", "bin/shop.sh"], [""])
+    paths = ["shop/till.java", "shop/cart.java", "shop/tax.java", "util/docs.sh", "bin/shop.sh", "release.sh"]
+    roles = classify_files(paths, [""])
 
+    assert "release.sh" not in roles
     assert roles["util/docs.sh"][0] is FileRole.TOOLING
     assert roles["bin/shop.sh"][0] is FileRole.CODE
     assert classify_files(["util/docs.sh", "util/push.sh"], [""])["util/docs.sh"][0] is FileRole.CODE
@@ -882,3 +886,19 @@ def test_a_part_without_a_manifest_is_named_after_its_own_folder():
     }
 
     assert sorted(modules(files)) == ["real-prices", "till"]
+
+
+def test_a_comment_for_the_interpreter_describes_nothing():
+    files = {
+        f"lib/shop/{name}.rb": "# frozen-string-literal: true\n" + code(30)
+        for name in ("till", "cart", "mail", "tax")
+    }
+
+    assert not any("frozen" in each.description for each in modules(files).values())
+
+
+def test_the_package_of_the_root_keeps_its_name_beside_a_part_that_is_called_like_it():
+    files = {"go.mod": "module example.org/shop\n", "cmd/shop/go.mod": "module example.org/shop/cmd/shop\n"}
+    files |= package("shop.go", *(f"cmd/shop/{name}.go" for name in ("main", "serve")))
+
+    assert sorted(modules(files)) == ["cmd/shop", "shop"]

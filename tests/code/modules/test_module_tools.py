@@ -1569,3 +1569,31 @@ def test_a_plugin_of_what_runs_the_checks_is_no_linter():
 
     assert tools.commands["types"] == "uvx --with tox-uv tox run -f typing"
     assert tools.linters == ("mypy",)
+
+
+def test_a_part_with_benchmarks_is_not_tested_by_itself():
+    files = {
+        "Cargo.toml": '[package]\nname = "shop"\n[workspace]\nmembers = ["till", "till/benchmarks"]\n',
+        "src/lib.rs": "",
+        **{
+            f"{part}/Cargo.toml": f'[package]\nname = "{part[-4:]}"\n' for part in ("till", "till/benchmarks")
+        },
+        **{f"{part}/src/lib.rs": "" for part in ("till", "till/benchmarks")},
+    }
+
+    assert [tools.path for tools in find_tools(scan_input(files))] == ["", "till"]
+
+
+def test_nothing_is_guessed_of_a_second_language_at_the_root():
+    files = {
+        "pyproject.toml": "[project]\n[build-system]\nbuild-backend = 'maturin'\n[tool.pytest.ini_options]\n",
+        "Cargo.toml": '[package]\nname = "shop"\n',
+        "shop/till.py": "x = 1\n" * 400,
+        "src/lib.rs": "fn a() {}\n",
+    }
+    checked = {**files, ".github/workflows/ci.yml": workflow("pytest", "cargo clippy")}
+
+    assert [tools.commands["test"] for tools in find_tools(scan_input(files))] == ["pytest"]
+    assert [dict(tools.commands) for tools in find_tools(scan_input(checked))][1:] == [
+        {"lint": "cargo clippy"}
+    ]

@@ -10,7 +10,7 @@ from recollect.text.sentences import cut_at_word
 
 LONGEST = 120
 _LICENCE = re.compile(
-    r"copyright|licen[cs]e|SPDX|all rights reserved|eslint|istanbul|@flow|@ts-|frozen_string_literal|-\*-|coding[:=]"
+    r"copyright|licen[cs]e|SPDX|all rights reserved|eslint|istanbul|@flow|@ts-|frozen[-_]string[-_]literal|-\*-|coding[:=]"
     r"|rubocop|shellcheck|vim:|use strict|#!|this file is part of|prettier-ignore|noqa|pylint|^\W*$|^!?\s*\\file\b|is pleased to|generated|module (?:dependencies|exports|variables)|go:build|\+build|<reference",
     re.IGNORECASE,
 )
@@ -172,7 +172,7 @@ _UNENDED = re.compile(  # a line that ends a sentence without saying so
 )
 _SLOGAN = re.compile(  # which sells rather than describes
     r"^your\b|^(?:the )?(?:fun|best|easiest|simplest|fastest|coolest|missing|ultimate|complete solution)\b"
-    r"|\b(?:fun,|awesome|delightful|for humans|that you(?:'ll| will) love)|made (?:easy|simple)\b|\bis the (?:most|best|fastest|easiest)\b",
+    r"|\b(?:fun,|best friend|on steroids|awesome|delightful|for humans|that you(?:'ll| will) love)|made (?:easy|simple)\b|\bis the (?:most|best|fastest|easiest)\b",
     re.I,
 )
 _REMARK = re.compile(
@@ -313,7 +313,7 @@ _NO_PROSE = re.compile(
 _ELSEWHERE = re.compile(r"\b(?:(?:listed|described|shown|found|see) )?(?:below|above|the following)\b", re.I)
 _OF_ONE_CLASS = re.compile(
     r"(?:this is )?(?:an? |the |abstract )*(?:base|parent|abstract|super) ?class\b|(?:the )?return type of\b"
-    r"|(?:this|the) (?:class|struct|interface|trait|enum)\b"
+    r"|(?:this|the) (?:class|struct|interface|trait|enum)\b|this (?!code|crate|directory|folder|library|module|package|project)\w+ (?:does|is|has|will|can)\b"
     r"|(?:an? |the )(?:[\w-]+ ){0,3}(?:struct|class|enum|trait) (?:for|that|which|of|to)\b",
     re.I,
 )

@@ -457,6 +457,6 @@ def _unique(names: Mapping[str, str]) -> dict[str, str]:
     bare = {key: re.sub(r"(?<=[^/])\.\w+$", "", key) for key in names}
     taken = Counter(bare.values())
     return {
-        key: ((bare[key] if taken[bare[key]] == 1 else key).strip(".") or "root") if often[name] > 1 else name
+        key: (bare[key] if taken[bare[key]] == 1 else key).strip(".") or name if often[name] > 1 else name
         for key, name in names.items()
     }

@@ -39,6 +39,7 @@ from recollect.code.paths import (
     FileRole,
     folder_of,
     folder_role,
+    is_benchmark_folder,
     is_fixture_folder,
     is_test_name,
     is_vendored,
@@ -94,11 +95,15 @@ def find_tools(project: ScanInput, runs: Sequence[CommandRun] = ()) -> tuple[Pro
     found: list[ProjectTools] = []
     root_tool = ""  # the tool of the root that can address its parts, even if it has no commands
     for folder in package_folders(project):
+        if is_benchmark_folder(folder):
+            continue  # nobody has to test it
         here = packages_in(project, folder)
         for number, (ecosystem, info) in enumerate(here.items()):
             if number and ecosystem == "c" and info.tool == "make":
                 continue  # a Makefile beside a manifest only has tasks
             tools = _tools(project, folder, ecosystem, info, in_ci, in_guides, runs, main=number == 0)
+            if number:
+                tools = _without_guesses(tools)  # of what is built along with the rest
             if (
                 folder
                 and info.tool == "cargo"
@@ -120,6 +125,14 @@ def find_tools(project: ScanInput, runs: Sequence[CommandRun] = ()) -> tuple[Pro
         commands = {slot: task.line for slot, task in tasks.items()}
         found.append(ProjectTools("", "make", commands, {slot: task.source for slot, task in tasks.items()}))
     return tuple(found)
+
+
+def _without_guesses(tools: ProjectTools) -> ProjectTools:
+    commands = {
+        slot: line for slot, line in tools.commands.items() if not tools.sources[slot].startswith(CONVENTION)
+    }
+    sources = {slot: tools.sources[slot] for slot in commands}
+    return replace(tools, commands=commands, sources=sources, test=tools.test if "test" in commands else None)
 
 
 def _run_at_root(tool: str, in_ci: Sequence[CiCommand]) -> ProjectTools | None:

@@ -19,7 +19,8 @@ _TASK_FILES = frozenset(  # whose tasks nobody can guess
 )
 _FRAMEWORKS_FILE = Path(__file__).parent / "data" / "frameworks.txt"
 _CHECKS_FORMAT = re.compile(
-    r"[^&]*\b(?:fmt|format|black|prettier|isort|gofmt)\b[^&]*\s(?:--check|--diff|--verify-no-changes|--list-different|-[cld])\b[^&]*"
+    r"[^&]*\b(?:fmt|format|black|prettier|isort|gofmt)\b[^&]*\s(?:--check|--diff|--verify-no-changes|--list-different|-[cld])\b[^&]*|[^&]*\bspotless:?check\b[^&]*",
+    re.I,
 )
 _COMMANDS = {
     "test": "runs the tests",
