@@ -25,7 +25,7 @@ _FOLDERS = {
     FileRole.EXAMPLES: "example examples sample samples demo demos playground playgrounds tutorial tutorials cookbook"
     " docs_examples docs-examples doc_examples snippets",
     FileRole.TOOLING: "scripts script tools hack support extra extras contrib bench benches benchmark benchmarks benchsuite jmh perf performance pkg packaging"
-    " buildsrc build-logic ci fuzz ops deploy docker patches build-tools devtools",
+    " buildsrc build-logic nuke ci fuzz ops deploy docker patches build-tools devtools",
     FileRole.CI: ".github .circleci .gitlab .forgejo .builds .buildkite",
 }
 _ROLE_OF = {name: role for role, names in _FOLDERS.items() for name in names.split()}
@@ -53,6 +53,7 @@ _EXAMPLE_FILE = re.compile(
     r"(?:examples?|demos?|bench(?:marks?)?)(?:[-_].+)?\.\w+$|.+[-_]bench(?:marks?)?\.\w+$"
 )  # beside the manifest
 _BENCH_PACKAGE = re.compile(r".*benchmarks?|(?:.+[.-])?(?:bench(?:es)?|jmh)", re.IGNORECASE)
+_DOCS_PACKAGE = re.compile(r".+[.-]docs?", re.IGNORECASE)
 _CONTAINERS = frozenset(
     "packages crates apps modules libs projects src".split()
 )  # of parts, which say what they are
@@ -214,6 +215,8 @@ def _package_role(package: str) -> tuple[FileRole, str] | None:
             role = FileRole.TESTS
         elif _EXAMPLE_PACKAGE.fullmatch(folder):
             role = FileRole.EXAMPLES
+        elif _DOCS_PACKAGE.fullmatch(folder) and number:
+            role = FileRole.DOCS
         elif _BENCH_PACKAGE.fullmatch(folder) and (number or folder not in ("bench", "benchmark")):
             role = FileRole.TOOLING
         elif (

@@ -367,7 +367,11 @@ def test_the_readme_describes_the_package_of_the_project():
 
 @pytest.mark.parametrize(
     "sentence",
-    ["For MySQL and MariaDB, also follow [these instructions](#more).", "Java tooling is often excellent."],
+    [
+        "For MySQL and MariaDB, also follow [these instructions](#more).",
+        "Java tooling is often excellent.",
+        "Acme is pleased to support the community by making Shop available.",
+    ],
 )
 def test_steps_and_opinions_of_a_readme_describe_nothing(sentence):
     files = {"go.mod": "module example.org/shop\n", "shop.go": code(9), "till.go": code(9)}
@@ -534,6 +538,8 @@ def test_a_module_keeps_the_underscore_of_its_folder_and_no_directive_describes_
         ("shop-tests-java8/src/A.java", "shop-tests-java8/build.gradle", FileRole.TESTS),
         ("shop-examples/src/A.java", "shop-examples/build.gradle", FileRole.EXAMPLES),
         ("example-maven/src/A.java", "example-maven/pom.xml", FileRole.EXAMPLES),
+        ("src/Shop.Docs/doclet.js", "src/Shop.Docs/package.json", FileRole.DOCS),
+        ("nuke/Build.cs", "nuke/_build.csproj", FileRole.TOOLING),
         ("packages/docs/.vitepress/theme.ts", "packages/docs/package.json", FileRole.DOCS),
         ("packages/online-playground/main.ts", "packages/online-playground/package.json", FileRole.EXAMPLES),
         ("packages/playground/main.ts", "README.md", FileRole.EXAMPLES),
@@ -902,3 +908,26 @@ def test_the_package_of_the_root_keeps_its_name_beside_a_part_that_is_called_lik
     files |= package("shop.go", *(f"cmd/shop/{name}.go" for name in ("main", "serve")))
 
     assert sorted(modules(files)) == ["cmd/shop", "shop"]
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["/*!\n * Charts v4.5\n */", "/**\n * Charts\n * @license MIT\n */", "//! charts.js\n//! license : MIT"],
+)
+def test_a_copy_of_a_library_among_the_assets_is_no_module(head):
+    files = package(*(f"app/shop/{name}.rb" for name in ("till", "cart", "mail")))
+    files |= {"app/assets/charts.js": head + code(90), "app/assets/shop.js": "// Draws prices.\n" + code(9)}
+
+    paths = {path for each in modules(files).values() for path in each.core_files}
+
+    assert "app/assets/shop.js" in paths
+    assert "app/assets/charts.js" not in paths
+
+
+def test_a_folder_of_a_package_called_src_is_named_after_itself():
+    files = {f"src/TestGeneration/{name}.js": code(9) for name in ("a", "b", "c", "d")} | {"src/Shop.sln": ""}
+    files |= {f"src/Shop/{name}.cs": code(9) for name in ("Till", "Cart", "Mail")} | {
+        "src/Shop/Shop.csproj": ""
+    }
+
+    assert sorted(modules(files)) == ["Shop", "TestGeneration"]

@@ -1597,3 +1597,29 @@ def test_nothing_is_guessed_of_a_second_language_at_the_root():
     assert [dict(tools.commands) for tools in find_tools(scan_input(checked))][1:] == [
         {"lint": "cargo clippy"}
     ]
+
+
+def test_a_script_that_checks_the_tests_as_well_lints():
+    files = {
+        "pyproject.toml": "[project]\n",
+        "shop.py": "",
+        "scripts/check": 'FILES="shop tests"\nruff check $FILES\nmypy $FILES\n',
+        "scripts/test": "pytest\n",
+        ".github/workflows/ci.yml": workflow("scripts/check", "scripts/test"),
+    }
+
+    assert {slot: commands(files)[slot] for slot in ("lint", "test")} == {
+        "lint": "scripts/check",
+        "test": "scripts/test",
+    }
+
+
+def test_an_option_for_where_a_library_of_tests_comes_from_does_not_build_them():
+    text = (
+        'project(shop)\noption(SHOP_BUILD_THIRDPARTY_GTEST "Use the copy of gtest." OFF)\nenable_testing()\n'
+    )
+
+    assert (
+        commands({"CMakeLists.txt": text, "shop.cpp": ""})["build"]
+        == "cmake -S . -B build && cmake --build build"
+    )

@@ -96,7 +96,8 @@ def _slot_in(project: ScanInput, folder: str, line: str) -> tuple[str, str, str]
 
 def _tests(body: str) -> bool:
     """Return whether a task runs tests: by a command that is known, or by the words of another one."""
-    known = ((part, slot_of(part)) for part in _commands(body.splitlines()))
+    parts = [part for part in _commands(body.splitlines()) if not re.match(r"\w+=", part)]
+    known = ((part, slot_of(part)) for part in parts)
     return any(found[1] == "test" if found else bool(_TESTS.search(part)) for part, found in known)
 
 

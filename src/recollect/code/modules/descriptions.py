@@ -11,7 +11,7 @@ from recollect.text.sentences import cut_at_word
 LONGEST = 120
 _LICENCE = re.compile(
     r"copyright|licen[cs]e|SPDX|all rights reserved|eslint|istanbul|@flow|@ts-|frozen[-_]string[-_]literal|-\*-|coding[:=]"
-    r"|rubocop|shellcheck|vim:|use strict|#!|this file is part of|prettier-ignore|noqa|pylint|^\W*$|^!?\s*\\file\b|is pleased to|generated|module (?:dependencies|exports|variables)|go:build|\+build|<reference",
+    r"|rubocop|jshint|globals? (?:define|module|window|jQuery)\b|shellcheck|vim:|use strict|#!|this file is part of|prettier-ignore|noqa|pylint|^\W*$|^!?\s*\\file\b|is pleased to|generated|module (?:dependencies|exports|variables)|go:build|\+build|<reference",
     re.IGNORECASE,
 )
 _DOCSTRING = re.compile(r"""\A\s*+(?:#[^\n]*+\n\s*+|(?!))*+[rRuUbB]*(\"{3}|'{3})(.*?)\1""", re.DOTALL)
@@ -172,7 +172,7 @@ _UNENDED = re.compile(  # a line that ends a sentence without saying so
 )
 _SLOGAN = re.compile(  # which sells rather than describes
     r"^your\b|^(?:the )?(?:fun|best|easiest|simplest|fastest|coolest|missing|ultimate|complete solution)\b"
-    r"|\b(?:fun,|best friend|on steroids|awesome|delightful|for humans|that you(?:'ll| will) love)|made (?:easy|simple)\b|\bis the (?:most|best|fastest|easiest)\b",
+    r"|\b(?:fun,|best friend|on steroids|awesome|delightful|for humans|that you(?:'ll| will) love)|made (?:easy|simple)\b|\bis the (?:most|best|fastest|easiest)\b|\bis (?:pleased|proud|happy|excited) to\b",
     re.I,
 )
 _REMARK = re.compile(

@@ -53,6 +53,12 @@ _FRONTS = (
 )
 _GENERIC_STEMS = ("__init__", "__main__", "index", "mod", "lib", "package-info")
 _GENERIC = ("src", "lib", "source", "app", "java", "kotlin")
+_ASSET = re.compile(r"(?:^|/)(?:assets|static|public|wwwroot)/.*\.[cm]?js$")
+_BANNER = re.compile(
+    r"\A\s*(?:/\*[*!]?[^/]*?|(?://[^\n]*\n)*//[^\n]*?)(?:licen[cs]ed?\b|copyright|\(c\)|@version)|\A\s*(?:/\*!|//!)",
+    re.IGNORECASE,
+)
+_BANNER_LENGTH = 1000  # characters
 _ENTRIES = (  # by file name, the likeliest first
     r"__main__\.py|main\.(py|go|rs|rb|ts|js|c|cc|cpp|kt)|manage\.py|(Main|Application|Program)\.(java|kt|cs)",
     r"cli\.\w+|(wsgi|asgi)\.py|server\.\w+|app\.\w+",
@@ -89,7 +95,7 @@ class _Scan:
         code = [
             path
             for path, (kind, _) in self._kinds.items()
-            if kind is FileRole.CODE and not path.endswith(_BUILD_FILES)
+            if kind is FileRole.CODE and not path.endswith(_BUILD_FILES) and not self._is_copied(path)
         ]
         by_package: dict[str, list[str]] = defaultdict(list)
         for path in code:
@@ -128,12 +134,18 @@ class _Scan:
 
     # Names and descriptions
 
+    def _is_copied(self, path: str) -> bool:
+        """Return whether a script among the assets of a web application begins with the licence of another project."""
+        return bool(_ASSET.search(path)) and bool(_BANNER.search(self._project.text(path)[:_BANNER_LENGTH]))
+
     def _name(self, group: Group) -> str:
         """Return its path without what all have in common: `contrib/admin`, `gson/stream`, `cli`."""
         package = package_of(group.files[0], self._packages)
         base = self._bases[package]
         last = base.rsplit("/", 1)[-1]
         package_name = package.rsplit("/", 1)[-1]
+        if package_name in _GENERIC and base != package:
+            package_name = base[len(package) + 1 :].partition("/")[0]
         if not package:
             declared = self._infos[""].name.rsplit("/", 1)[-1]
             package_name = (declared or last) if last in ("", *_GENERIC) else last

@@ -43,7 +43,7 @@ def _beside_tests(project: ScanInput) -> str:
 
 # Tests that are not built unless you ask for them.
 _OPTIONAL_TESTS = re.compile(
-    r"option\(\s*(\w*(?:BUILD|ENABLE)\w*TEST(?:S|ING)?)\s+\"[^\"]{0,200}\"\s+OFF\s*[)\"]", re.I
+    r"option\(\s*(\w*(?:BUILD|ENABLE)\w*(?<![A-Z])TEST(?:S|ING)?)\s+\"[^\"]{0,200}\"\s+OFF\s*[)\"]", re.I
 )
 
 
