@@ -25,7 +25,7 @@ _FOLDERS = {
     FileRole.EXAMPLES: "example examples sample samples demo demos playground playgrounds tutorial tutorials cookbook"
     " docs_examples docs-examples doc_examples snippets",
     FileRole.TOOLING: "scripts script tools hack support extra extras contrib bench benches benchmark benchmarks benchsuite jmh perf performance pkg packaging"
-    " buildsrc build-logic nuke ci fuzz ops deploy docker patches build-tools devtools",
+    " buildsrc build-logic nuke xtask ci fuzz ops deploy docker patches build-tools devtools",
     FileRole.CI: ".github .circleci .gitlab .forgejo .builds .buildkite",
 }
 _ROLE_OF = {name: role for role, names in _FOLDERS.items() for name in names.split()}
@@ -104,8 +104,9 @@ def is_fixture_folder(folder: str) -> bool:
     )
 
 
-def is_benchmark_folder(folder: str) -> bool:
-    return any(_BENCH_PACKAGE.fullmatch(part) for part in folder.split("/"))
+def is_helper_folder(folder: str) -> bool:
+    """Return whether a package in that folder is there for those who work on the project: benchmarks, or its tasks."""
+    return any(part == "xtask" or _BENCH_PACKAGE.fullmatch(part) for part in folder.split("/"))
 
 
 @lru_cache(maxsize=4096)
@@ -141,7 +142,7 @@ def classify_files(
         if is_code(path)
     }
     test_folders = _test_folders(code.values()) | _cucumber_folders(paths)
-    code_folders = _code_despite_name(paths, code.values())
+    code_folders = _code_despite_name(paths, code.items())
     shell_folders = _shell_folders(code)
     # A folder decides for all files in it: a large project has many more files than folders.
     decided: dict[tuple[str, bool], tuple[FileRole, str] | None] = {}
@@ -152,7 +153,7 @@ def classify_files(
             decided[key] = _role_by_folder(*key, packages, test_folders, code_folders, shell_folders)
         role = decided[key]
         if role is _UNDECIDED:
-            if path not in code or (not folder and ("" in shell_folders or _EXAMPLE_FILE.match(path))):
+            if path not in code or (not folder and _EXAMPLE_FILE.match(path)):
                 continue
             role = (FileRole.TESTS, folder) if code[path][1] else (FileRole.CODE, "")
         if role:
@@ -215,6 +216,8 @@ def _package_role(package: str) -> tuple[FileRole, str] | None:
             role = FileRole.TESTS
         elif _EXAMPLE_PACKAGE.fullmatch(folder):
             role = FileRole.EXAMPLES
+        elif folder == "xtask":
+            role = FileRole.TOOLING
         elif _DOCS_PACKAGE.fullmatch(folder) and number:
             role = FileRole.DOCS
         elif _BENCH_PACKAGE.fullmatch(folder) and (number or folder not in ("bench", "benchmark")):
@@ -228,9 +231,11 @@ def _package_role(package: str) -> tuple[FileRole, str] | None:
     return None
 
 
-def _code_despite_name(paths: Iterable[str], code: Iterable[tuple[str, bool]]) -> set[str]:
+def _code_despite_name(paths: Iterable[str], code: Iterable[tuple[str, tuple[str, bool]]]) -> set[str]:
     """Return top folders named like tooling that contain most of the code, and `pkg`, where Go has its packages."""
-    in_folder = Counter(folder for folder, is_test in code if not is_test)
+    in_folder = Counter(
+        folder for path, (folder, is_test) in code if not is_test and not path.endswith(_SHELL)
+    )
     in_top: Counter[str] = Counter()
     for folder, count in in_folder.items():
         in_top[folder.partition("/")[0]] += count
@@ -243,14 +248,14 @@ def _code_despite_name(paths: Iterable[str], code: Iterable[tuple[str, bool]]) -
 
 
 def _shell_folders(code: Iterable[str]) -> set[str]:
-    """Return top folders whose only code is shell scripts, in a project mostly written in something else; "" is the root.
+    """Return top folders whose only code is shell scripts, in a project mostly written in something else.
 
     What is installed from `bin` or `lib` may be a script.
     """
     is_shell: dict[str, list[bool]] = {}
     for path in code:
         is_shell.setdefault(path.partition("/")[0] if "/" in path else "", []).append(path.endswith(_SHELL))
-    folders = {top for top, each in is_shell.items() if all(each)} - {"bin", "lib", "src"}
+    folders = {top for top, each in is_shell.items() if all(each)} - {"", "bin", "lib", "src"}
     others = sum(each.count(False) for each in is_shell.values())
     return folders if others > sum(len(is_shell[top]) for top in folders) else set()
 

@@ -539,6 +539,7 @@ def test_a_module_keeps_the_underscore_of_its_folder_and_no_directive_describes_
         ("shop-examples/src/A.java", "shop-examples/build.gradle", FileRole.EXAMPLES),
         ("example-maven/src/A.java", "example-maven/pom.xml", FileRole.EXAMPLES),
         ("src/Shop.Docs/doclet.js", "src/Shop.Docs/package.json", FileRole.DOCS),
+        ("xtask/src/main.rs", "xtask/Cargo.toml", FileRole.TOOLING),
         ("nuke/Build.cs", "nuke/_build.csproj", FileRole.TOOLING),
         ("packages/docs/.vitepress/theme.ts", "packages/docs/package.json", FileRole.DOCS),
         ("packages/online-playground/main.ts", "packages/online-playground/package.json", FileRole.EXAMPLES),
@@ -852,10 +853,9 @@ def test_documents_and_scripts_beside_the_tests_in_src_are_no_code():
 
 
 def test_a_folder_of_shell_scripts_is_no_code_of_a_project_in_another_language():
-    paths = ["shop/till.java", "shop/cart.java", "shop/tax.java", "util/docs.sh", "bin/shop.sh", "release.sh"]
+    paths = ["shop/till.java", "shop/cart.java", "shop/tax.java", "util/docs.sh", "bin/shop.sh"]
     roles = classify_files(paths, [""])
 
-    assert "release.sh" not in roles
     assert roles["util/docs.sh"][0] is FileRole.TOOLING
     assert roles["bin/shop.sh"][0] is FileRole.CODE
     assert classify_files(["util/docs.sh", "util/push.sh"], [""])["util/docs.sh"][0] is FileRole.CODE
@@ -931,3 +931,26 @@ def test_a_folder_of_a_package_called_src_is_named_after_itself():
     }
 
     assert sorted(modules(files)) == ["Shop", "TestGeneration"]
+
+
+def test_a_script_at_the_root_of_a_project_in_another_language_is_no_module():
+    files = package(*(f"src/{name}.cpp" for name in ("till", "cart", "mail")), kilobytes=9)
+    files |= {
+        "cpplint.py": code(4),
+        "CMakeLists.txt": "",
+        "README.md": "# Shop\n\nShop is a till for small stores.\n",
+    }
+
+    found = modules(files)
+
+    assert not any({"cpplint.py", "build.sh"} & {*each.core_files} for each in found.values())
+    assert any(
+        "shop.py" in each.core_files
+        for each in modules({**files, "shop.py": code(4), "setup.py": ""}).values()
+    )
+
+
+def test_tools_of_a_small_package_are_no_code():
+    files = {"shop/__init__.py": code(4), "tools/check.py": code(2), "tools/build.sh": "", "tools/run.sh": ""}
+
+    assert list(modules(files)) == ["shop"]

@@ -1623,3 +1623,26 @@ def test_an_option_for_where_a_library_of_tests_comes_from_does_not_build_them()
         commands({"CMakeLists.txt": text, "shop.cpp": ""})["build"]
         == "cmake -S . -B build && cmake --build build"
     )
+
+
+def test_the_tests_of_one_framework_of_dotnet_are_not_all():
+    files = {
+        "Shop.sln": "",
+        "src/Shop.cs": "",
+        ".github/workflows/ci.yml": workflow("dotnet test -f net462 -c Release"),
+    }
+
+    assert commands(files)["test"] == "dotnet test -c Release"
+
+
+def test_a_native_module_without_tests_is_not_tested_by_itself():
+    files = {
+        "pyproject.toml": "[project]\n[tool.pytest.ini_options]\n",
+        "shop/till.py": "x = 1\n" * 400,
+        "src/_shop/Cargo.toml": '[package]\nname = "shop"\n',
+        "src/_shop/src/lib.rs": "fn a() {}\n",
+    }
+    tested = {**files, "src/_shop/src/lib.rs": "#[test]\nfn a() {}\n"}
+
+    assert [tools.path for tools in find_tools(scan_input(files))] == [""]
+    assert [tools.path for tools in find_tools(scan_input(tested))] == ["", "src/_shop"]

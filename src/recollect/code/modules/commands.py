@@ -295,7 +295,9 @@ _NOISE = re.compile(
 _NOISE_WITH_VALUE = re.compile(  # the word after it belongs to it, unless that is an option
     r"--cov(?:-config|-report|-fail-under)?|--junit-?xml|--json-report-file|-coverprofile|-covermode|-bench"
 )
-_NOISE_OF_DOTNET = re.compile(r"--no-(?:build|restore)|--nologo")  # steps of CI come before it
+_NOISE_OF_DOTNET = re.compile(
+    r"--no-(?:build|restore)|--nologo|-f|--framework|net\d[\w.-]*"
+)  # steps of CI come before it
 _COVERED = re.compile(
     r"^(?:npx )?(?:nyc|c8)(?: -\S+)* (?=(?:npm|pnpm|yarn|bun) )"
 )  # around a task, and often installed by CI only

@@ -306,7 +306,7 @@ _ADDRESS = re.compile(  # to the reader: an advice, a promise, a question
     re.I,
 )
 _NO_PROSE = re.compile(
-    r"[{}]|=>|;$|\b(?:by|author:?) (?-i:[A-Z][\w.]*+ [A-Z]\w)|(?-i:\b(?:TODO|FIXME|XXX)\b)"
+    r"[{}\U0001f300-\U0001faff]|=>|;$|\b(?:by|author:?) (?-i:[A-Z][\w.]*+ [A-Z]\w)|(?-i:\b(?:TODO|FIXME|XXX)\b)"
     r"|^(?:taken|copied|borrowed|adapted) from\b|\bonly (?:available|compiled|built|used)\b",
     re.I,
 )  # code, who wrote it, what is left to do, and when it counts

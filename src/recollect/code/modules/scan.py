@@ -53,6 +53,13 @@ _FRONTS = (
 )
 _GENERIC_STEMS = ("__init__", "__main__", "index", "mod", "lib", "package-info")
 _GENERIC = ("src", "lib", "source", "app", "java", "kotlin")
+_SCRIPTS = {  # endings of scripts, and the manifests of projects that are written in them
+    ".py": ("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile"),
+    ".rb": ("Gemfile",),
+    ".js": ("package.json",),
+    ".pl": ("Makefile.PL",),
+    ".sh": (),
+}
 _ASSET = re.compile(r"(?:^|/)(?:assets|static|public|wwwroot)/.*\.[cm]?js$")
 _BANNER = re.compile(
     r"\A\s*(?:/\*[*!]?[^/]*?|(?://[^\n]*\n)*//[^\n]*?)(?:licen[cs]ed?\b|copyright|\(c\)|@version)|\A\s*(?:/\*!|//!)",
@@ -97,6 +104,7 @@ class _Scan:
             for path, (kind, _) in self._kinds.items()
             if kind is FileRole.CODE and not path.endswith(_BUILD_FILES) and not self._is_copied(path)
         ]
+        code = self._without_loose_scripts(code)
         by_package: dict[str, list[str]] = defaultdict(list)
         for path in code:
             by_package[package_of(path, self._packages)].append(path)
@@ -133,6 +141,22 @@ class _Scan:
         return ModuleMap((*modules, *self._others(tests.get("", ()))), find_tools(self._project, runs))
 
     # Names and descriptions
+
+    def _without_loose_scripts(self, code: Sequence[str]) -> list[str]:
+        """Leave out scripts at the root of a project in another language: `cpplint.py` beside C++, without a manifest."""
+        written: Counter[str] = Counter()
+        for path in code:
+            written[PurePosixPath(path).suffix] += self._project.sizes[path] + 1
+        main = max(written, key=lambda ending: written[ending], default="")
+        names = self._project.inside("")
+        loose = {
+            ending
+            for ending, manifests in _SCRIPTS.items()
+            if ending != main
+            and names.isdisjoint(manifests)
+            and not any(name.endswith(".gemspec") for name in names)
+        }
+        return [path for path in code if "/" in path or PurePosixPath(path).suffix not in loose]
 
     def _is_copied(self, path: str) -> bool:
         """Return whether a script among the assets of a web application begins with the licence of another project."""

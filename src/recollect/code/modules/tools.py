@@ -39,8 +39,8 @@ from recollect.code.paths import (
     FileRole,
     folder_of,
     folder_role,
-    is_benchmark_folder,
     is_fixture_folder,
+    is_helper_folder,
     is_test_name,
     is_vendored,
 )
@@ -95,7 +95,7 @@ def find_tools(project: ScanInput, runs: Sequence[CommandRun] = ()) -> tuple[Pro
     found: list[ProjectTools] = []
     root_tool = ""  # the tool of the root that can address its parts, even if it has no commands
     for folder in package_folders(project):
-        if is_benchmark_folder(folder):
+        if is_helper_folder(folder):
             continue  # nobody has to test it
         here = packages_in(project, folder)
         for number, (ecosystem, info) in enumerate(here.items()):
@@ -414,10 +414,18 @@ def _has_tests(project: ScanInput, folder: str, info: PackageInfo) -> bool:
     inside = (path[len(folder) + 1 :] for path in project.sizes if path.startswith(f"{folder}/"))
     if "<packaging>pom</packaging>" in project.text(f"{folder}/pom.xml"):
         return False  # it only names other parts
-    return info.tool == "cargo" or any(
+    if info.tool == "cargo" and "Cargo.toml" in project.inside(""):
+        return True
+    return any(
         is_test_name(path) or any(folder_role(part) is FileRole.TESTS for part in path.split("/")[:-1])
         for path in inside
-    )
+    ) or (info.tool == "cargo" and _has_rust_tests(project, folder))
+
+
+def _has_rust_tests(project: ScanInput, folder: str) -> bool:
+    """Return whether the code of a crate tests itself. That of a module for another language often cannot."""
+    sources = (path for path in project.sizes if path.startswith(f"{folder}/") and path.endswith(".rs"))
+    return any("#[test]" in project.text(path) for path in sources)
 
 
 def _by_runs(candidates: Sequence[Candidate], runs: Sequence[CommandRun]) -> Candidate | None:

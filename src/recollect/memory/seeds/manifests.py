@@ -55,6 +55,13 @@ def command_seeds(tools: Sequence[ProjectTools]) -> Iterator[Seed]:
             line, source = each.commands.get(slot), each.sources.get(slot, "")
             is_own = source.partition(":")[0].partition(",")[0].rpartition("/")[2] in _TASK_FILES
             is_run = source and not source.startswith((CONVENTION, SET_UP))
+            if (
+                slot == "types"
+                and line
+                and "pre-commit" in line
+                and not re.search(r"mypy|pyright|ty\b", line)
+            ):
+                continue  # which runs everything
             if line and is_run and (slot != "build" or is_own):
                 if slot == "lint" and _CHECKS_FORMAT.fullmatch(line):
                     text = "checks the formatting"
