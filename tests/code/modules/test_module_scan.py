@@ -954,3 +954,20 @@ def test_tools_of_a_small_package_are_no_code():
     files = {"shop/__init__.py": code(4), "tools/check.py": code(2), "tools/build.sh": "", "tools/run.sh": ""}
 
     assert list(modules(files)) == ["shop"]
+
+
+def test_the_terms_of_a_licence_describe_nothing():
+    terms = """\
+// Copyright 2008, Shop Inc.
+//
+// Redistribution and use in source and binary forms are permitted provided that the
+// terms are met.
+//
+// Author: Ada
+
+"""
+    files = {
+        f"src/{name}.cc": terms + "#include <x>\n" + code(30) for name in ("till", "cart", "mail", "tax")
+    }
+
+    assert not any("edistribution" in each.description for each in modules(files).values())

@@ -262,3 +262,12 @@ def test_a_link_by_reference_is_told_as_its_words():
     assert [each for _, each in statements("Always follow our [rules for code][rules].")] == [
         "Always follow our rules for code."
     ]
+
+
+def test_a_step_is_told_with_the_occasion_that_its_heading_names():
+    text = "### Adding a New Till\n\n1. Create a project called `Shop.NewTill`\n\n## Rules\n\n- Keep the file `Shop.cs` short\n"
+
+    assert [each for _, each in statements(text)] == [
+        "Adding a New Till: Create a project called `Shop.NewTill`.",
+        "Keep the file `Shop.cs` short.",
+    ]

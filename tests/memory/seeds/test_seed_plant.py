@@ -230,6 +230,7 @@ def test_what_an_item_only_describes_comes_last(tmp_path):
     [
         ("`Order` — base class for all orders of a shop", False),
         ("`Order` / `Basket<T>` — what every customer fills", False),
+        ("All tests of a class: `--filter Order`", False),
         ("`Order` / `Basket` — must never be changed after it was paid", True),
     ],
 )

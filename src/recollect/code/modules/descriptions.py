@@ -10,7 +10,7 @@ from recollect.text.sentences import cut_at_word
 
 LONGEST = 120
 _LICENCE = re.compile(
-    r"copyright|licen[cs]e|SPDX|all rights reserved|eslint|istanbul|@flow|@ts-|frozen[-_]string[-_]literal|-\*-|coding[:=]"
+    r"copyright|licen[cs]e|redistribut|permission is hereby|permitted provided|warrant(?:y|ies)\b|SPDX|all rights reserved|eslint|istanbul|@flow|@ts-|frozen[-_]string[-_]literal|-\*-|coding[:=]"
     r"|rubocop|jshint|globals? (?:define|module|window|jQuery)\b|shellcheck|vim:|use strict|#!|this file is part of|prettier-ignore|noqa|pylint|^\W*$|^!?\s*\\file\b|is pleased to|generated|module (?:dependencies|exports|variables)|go:build|\+build|<reference",
     re.IGNORECASE,
 )

@@ -83,12 +83,15 @@ def find_seeds(
 _GLOSSARY = re.compile(  # "`Order` — what a customer buys", "Order book (`orders.py`): what customers buy"
     r"`[^`]+`(?: ?[/,] ?`[^`]+`){0,5} ?[—–:-] |[A-Z][\w ]{2,40} \(`[^`]+`[^)]{0,120}\) ?[—–:-] "
 )
+_OPTION = re.compile(r"[^`:]{3,60}: `-[^`]+`\.?")  # "All tests of a class: `--filter Till`"
 _MODAL = re.compile(r"\b(?:must|never|always|do not|don't|should|only|required|avoid|instead)\b", re.I)
 
 
 def _is_rule(seed: Seed) -> bool:
     """Return whether it tells an agent what to do, rather than what there is."""
     if _GLOSSARY.match(seed.content) and not _MODAL.search(seed.content):
+        return False
+    if _OPTION.fullmatch(seed.content):
         return False
     text = seed.content.partition(": ")[2] if seed.content.startswith("In ") else seed.content
     return seed.kind in _RULES and bool(is_order(text) or _ORDERS.search(re.sub(r"`[^`]*`", "`", text)))

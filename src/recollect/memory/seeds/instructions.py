@@ -56,6 +56,10 @@ _KINDS = (
 _CONDITION = re.compile(
     r"(?:if|when|whenever|unless|after|before|for|to)\b.{0,150}:$", re.I
 )  # of the items below it
+_OCCASION = re.compile(  # of the steps below such a heading
+    r"(?:adding|changing|creating|debugging|deploying|fixing|implementing|releasing|removing|updating|upgrading) (?:an?|the|new|bugs?)\b",
+    re.I,
+)
 _IF = re.compile(r"(?:if|when|whenever|while|unless|during)\b", re.I)
 _ONLY_IF = re.compile(r"\bonly (?:when|if|for)\b", re.I)
 _FOR = re.compile(r"for\b", re.I)
@@ -141,7 +145,10 @@ def statements(text: str) -> Iterator[tuple[int, str]]:
             continue  # how to judge the work of others
         if is_bullet:
             short = len(plain.split()) <= _FEWEST_WORDS and heading and plain
-            full = f"{condition} {plain}" if condition else f"{heading}: {plain}" if short else plain
+            is_step = _OCCASION.match(heading) and plain
+            full = (
+                f"{condition} {plain}" if condition else f"{heading}: {plain}" if short or is_step else plain
+            )
             is_part = (
                 bool(lead) and not condition and not _ORDER.match(plain)
             )  # of a sentence that begins above
