@@ -199,7 +199,10 @@ class MemoryStore(Protocol):
         """Yield the texts of all memories written after `seq`, in the order they were first stored."""
 
     def vectors_since(self, model: str, seq: int) -> Iterator[m.VectorRow]:
-        """Yield the vectors by `model` of all memories written after `seq`, in the order they were first stored."""
+        """Yield the vectors by `model` of all memories written after `seq`, in the order they were first stored.
+
+        A memory without one has None. For a negative `seq`, a first reading, it is left out.
+        """
 
     def read_index(self, name: str) -> tuple[int, memoryview] | None:
         """Return what `write_index` kept, which may be written to, with the number of the last change in it.

@@ -85,6 +85,13 @@ def test_another_process_answers_the_same_without_reading(filled):
     assert store.rows == 0
 
 
+def test_memories_are_not_read_for_a_model_that_has_no_vectors(filled):
+    store = Unread(filled)
+
+    assert MemoryIndex(store).scan(MINE, "fake+when", unit(*range(1, 131))) is None
+    assert store.rows == 0
+
+
 def test_what_was_written_since_is_read(filled):
     saved(filled)
     changed = replace(filled.get(filled.texts_since(-1).__next__().id), content="Nobody drinks coffee.")

@@ -343,7 +343,8 @@ class _Tokens:
         """Return the length of each unit, its fields counted by their weights. Cached until the next write."""
         key = weights.tobytes()
         if key not in self._weighted:
-            self._weighted[key] = self.lengths @ weights
+            # Not `@`, for which BLAS waits for busy cores, as in `vectors`.
+            self._weighted[key] = np.vecdot(self.lengths, weights)
         return self._weighted[key]
 
     def append(self, run: _TermRun) -> None:

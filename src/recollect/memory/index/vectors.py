@@ -91,7 +91,6 @@ class VectorIndex:
         self.unsaved = 0  # rows read that the store has not kept
         self._matrix: Any = None
         self._signs: Any = None  # a bit for each number of a vector; words of 64 bits in columns
-        self._capacity = 0
         self._drop_caches()
 
     def _drop_caches(self) -> None:
@@ -175,8 +174,6 @@ class VectorIndex:
             self._clear()
             self._load()
         if seq != self._seq:
-            if self._matrix is None:  # room for all at once: growing step by step would need it twice over
-                self._capacity = self._store.count_vectors(self._model)
             rows = self._store.vectors_since(self._model, self._seq)
             while chunk := list(islice(rows, _CHUNK)):
                 self._add(chunk)
@@ -264,7 +261,10 @@ class VectorIndex:
     def _grow(self, size: int, dim: int) -> None:
         if self._matrix is not None and len(self._matrix) >= size:
             return
-        capacity = max(size, self._capacity if self._matrix is None else len(self._matrix) * 5 // 4)
+        if self._matrix is None:  # room for all at once: growing step by step would need it twice over
+            capacity = max(size, self._store.count_vectors(self._model))
+        else:
+            capacity = max(size, len(self._matrix) * 5 // 4)
         matrix: Floats = np.empty((capacity, dim), np.float32)
         signs: SignBits = np.zeros((-(-dim // 64), capacity), np.uint64)
         if self._matrix is not None:

@@ -341,7 +341,8 @@ class PostgresStore:
             yield m.TextRow(num, memory_id, content, *lists, kind, tuple(key))
 
     def vectors_since(self, model: str, seq: int) -> Iterator[m.VectorRow]:
-        vectors = "LEFT JOIN vectors v ON v.num = m.num AND v.model = %s"
+        join = "JOIN" if seq < 0 else "LEFT JOIN"
+        vectors = f"{join} vectors v ON v.num = m.num AND v.model = %s"
         for num, memory_id, vector, *key in self._feed(
             f"m.num, m.id, v.vector, {COLUMNS}", vectors, (model,), seq
         ):

@@ -343,7 +343,8 @@ class SqliteStore:
                 yield TextRow(num, memory_id, content, *words, kind, tuple(key))
 
     def vectors_since(self, model: str, seq: int) -> Iterator[VectorRow]:
-        vectors = "LEFT JOIN vectors v ON v.num = m.num AND v.model = ?"
+        join = "JOIN" if seq < 0 else "LEFT JOIN"  # of most models, such as +when, there may be few or none
+        vectors = f"{join} vectors v ON v.num = m.num AND v.model = ?"
         query = f"SELECT m.num, m.id, v.vector, {COLUMNS} FROM memories m {_since(seq, vectors)}"
         with self._feed() as db:
             for num, memory_id, vector, *key in db.execute(query, (model, seq)):
