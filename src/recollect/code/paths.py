@@ -41,12 +41,12 @@ _TEST_FOLDER = re.compile(
     r"tests?[-_](?:helpers?|utils?|support|fixtures?|files?|data|suite)|(?:integration|functional|acceptance|e2e|typing)[-_]tests?|unit[-_]?tests?"
 )
 _TEST_PROJECT = re.compile(
-    r".+\.(?:Unit|Integration|Functional|Acceptance)?Tests?(?:\.\w+)?|(?:Unit|Integration|Functional|Acceptance)Tests?"
+    r".+\.(?:Unit|Integration|Functional|Acceptance)?Tests?(?:\.\w+)?|(?:Unit|Integration|Functional|Acceptance)Tests?|[A-Z]\w*[a-z]Tests"
 )  # as .NET names them
 _SOURCE_SET = re.compile(r"(?:^|/)src/[a-z]\w*Test$")  # of Kotlin and Android: `src/commonTest`
-_TEST_PACKAGE = re.compile(r"(?:.+-)?tests?(?:[-_].+)?")
+_TEST_PACKAGE = re.compile(r"(?:.+[-_])?tests?(?:[-_].+)?")
 _EXAMPLE_PACKAGE = re.compile(
-    r"(?:examples?|samples?|demos?)[.-].+|.+[.-](?:examples?|samples?|demos?|playgrounds?)(?:\..+)?",
+    r"(?:examples?|samples?|demos?)[.-].+|.+[.-](?:examples?|samples?|demos?|playgrounds?)(?:\..+)?|(?-i:[A-Z]\w*(?:Examples|Samples))",
     re.IGNORECASE,
 )
 _EXAMPLE_FILE = re.compile(

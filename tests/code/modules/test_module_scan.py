@@ -103,6 +103,7 @@ def test_a_module_is_described_in_the_projects_own_words(path, text):
             "Prices of the `other shop <https://shop.example>`_ and of `Till`_.",
             "Prices of the other shop and of Till.",
         ),
+        ("Price class used by the till.", "login, sessions, tokens"),
         ("This map does not implement the interface of the others.", "login, sessions, tokens"),
         ("The shop's best friend for the terminal.", "login, sessions, tokens"),
         ("Helpers that make *till* more pleasant.", "Helpers that make till more pleasant."),
@@ -540,6 +541,9 @@ def test_a_module_keeps_the_underscore_of_its_folder_and_no_directive_describes_
         ("example-maven/src/A.java", "example-maven/pom.xml", FileRole.EXAMPLES),
         ("src/Shop.Docs/doclet.js", "src/Shop.Docs/package.json", FileRole.DOCS),
         ("xtask/src/main.rs", "xtask/Cargo.toml", FileRole.TOOLING),
+        ("src/TUnitTests/Shop.cs", "src/TUnitTests/TUnitTests.csproj", FileRole.TESTS),
+        ("src/DocumentationExamples/Shop.cs", "src/DocumentationExamples/Doc.csproj", FileRole.EXAMPLES),
+        ("custom_impl_test/src/lib.rs", "custom_impl_test/Cargo.toml", FileRole.TESTS),
         ("nuke/Build.cs", "nuke/_build.csproj", FileRole.TOOLING),
         ("packages/docs/.vitepress/theme.ts", "packages/docs/package.json", FileRole.DOCS),
         ("packages/online-playground/main.ts", "packages/online-playground/package.json", FileRole.EXAMPLES),
@@ -937,13 +941,17 @@ def test_a_script_at_the_root_of_a_project_in_another_language_is_no_module():
     files = package(*(f"src/{name}.cpp" for name in ("till", "cart", "mail")), kilobytes=9)
     files |= {
         "cpplint.py": code(4),
+        "build.bash": "",
+        "utils/join.py": code(4),
         "CMakeLists.txt": "",
         "README.md": "# Shop\n\nShop is a till for small stores.\n",
     }
 
     found = modules(files)
 
-    assert not any({"cpplint.py", "build.sh"} & {*each.core_files} for each in found.values())
+    assert not any(
+        {"cpplint.py", "build.bash", "utils/join.py"} & {*each.core_files} for each in found.values()
+    )
     assert any(
         "shop.py" in each.core_files
         for each in modules({**files, "shop.py": code(4), "setup.py": ""}).values()

@@ -1646,3 +1646,16 @@ def test_a_native_module_without_tests_is_not_tested_by_itself():
 
     assert [tools.path for tools in find_tools(scan_input(files))] == [""]
     assert [tools.path for tools in find_tools(scan_input(tested))] == ["", "src/_shop"]
+
+
+def test_what_prints_a_version_formats_nothing():
+    files = {
+        "composer.json": "{}",
+        "src/a.php": "",
+        ".github/workflows/ci.yml": workflow(
+            "php-cs-fixer --version", "phpstan analyze --error-format=checkstyle | cs2pr"
+        ),
+    }
+
+    assert "format" not in commands(files)
+    assert commands(files)["lint"] == "phpstan analyze"

@@ -61,7 +61,7 @@ class CiCommand:
 
 def slot_of(line: str) -> tuple[str, str, str] | None:
     """Return the ecosystem, the slot and the matched words of a command; None if it does not build, test or lint."""
-    if re.match(_data()["setup"], line):
+    if re.match(_data()["setup"], line) or re.search(r"\s(?:--version|--help)\b", line):
         return None
     is_task = line.startswith(("make ", "just ", "task "))
     for ecosystem, slot, shape in _patterns():
@@ -290,7 +290,7 @@ def _commands(block: Iterable[str]) -> list[str]:
 _LATER = "\0"  # a value that only CI knows
 _NOISE = re.compile(
     r"--verbose|--show-diff-on-failure|--colou?r=\S+|--no-transfer-progress|--batch-mode|--no-progress|--stacktrace|--scan|--info"
-    r"|--[a-z-]{0,20}(?:format|reporter)=github\S*|--cov(?:-\w+)?=\S+|--cov-branch|-bench=\S+|-benchmem|--trace-config|-coverprofile=\S+|-covermode=\S+|[-/]p:CI=true|--json-report(?:-file=\S+)?|--junit-?xml=\S+"
+    r"|--[a-z-]{0,20}(?:format|reporter)=(?:github|gitlab|checkstyle|junit|sarif)\S*|--cov(?:-\w+)?=\S+|--cov-branch|-bench=\S+|-benchmem|--trace-config|-coverprofile=\S+|-covermode=\S+|[-/]p:CI=true|--json-report(?:-file=\S+)?|--junit-?xml=\S+"
 )
 _NOISE_WITH_VALUE = re.compile(  # the word after it belongs to it, unless that is an option
     r"--cov(?:-config|-report|-fail-under)?|--junit-?xml|--json-report-file|-coverprofile|-covermode|-bench"

@@ -314,7 +314,7 @@ _ELSEWHERE = re.compile(r"\b(?:(?:listed|described|shown|found|see) )?(?:below|a
 _OF_ONE_CLASS = re.compile(
     r"(?:this is )?(?:an? |the |abstract )*(?:base|parent|abstract|super) ?class\b|(?:the )?return type of\b"
     r"|(?:this|the) (?:class|struct|interface|trait|enum)\b|this (?!code|crate|directory|folder|library|module|package|project)\w+ (?:does|is|has|will|can)\b"
-    r"|(?:an? |the )(?:[\w-]+ ){0,3}(?:struct|class|enum|trait) (?:for|that|which|of|to)\b",
+    r"|(?:an? |the )(?:[\w-]+ ){0,3}(?:struct|class|enum|trait) (?:for|that|which|of|to)\b|\w+ class (?:used|for|that|which)\b",
     re.I,
 )
 

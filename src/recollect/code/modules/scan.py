@@ -59,7 +59,9 @@ _SCRIPTS = {  # endings of scripts, and the manifests of projects that are writt
     ".js": ("package.json",),
     ".pl": ("Makefile.PL",),
     ".sh": (),
+    ".bash": (),
 }
+_HELPERS = ("build", "misc", "util", "utils")  # top folders in which such scripts may be
 _ASSET = re.compile(r"(?:^|/)(?:assets|static|public|wwwroot)/.*\.[cm]?js$")
 _BANNER = re.compile(
     r"\A\s*(?:/\*[*!]?[^/]*?|(?://[^\n]*\n)*//[^\n]*?)(?:licen[cs]ed?\b|copyright|\(c\)|@version)|\A\s*(?:/\*!|//!)",
@@ -143,7 +145,7 @@ class _Scan:
     # Names and descriptions
 
     def _without_loose_scripts(self, code: Sequence[str]) -> list[str]:
-        """Leave out scripts at the root of a project in another language: `cpplint.py` beside C++, without a manifest."""
+        """Leave out scripts at the root, or for its upkeep, of a project in another language: `cpplint.py` beside C++."""
         written: Counter[str] = Counter()
         for path in code:
             written[PurePosixPath(path).suffix] += self._project.sizes[path] + 1
@@ -156,7 +158,12 @@ class _Scan:
             and names.isdisjoint(manifests)
             and not any(name.endswith(".gemspec") for name in names)
         }
-        return [path for path in code if "/" in path or PurePosixPath(path).suffix not in loose]
+        return [
+            path
+            for path in code
+            if PurePosixPath(path).suffix not in loose
+            or ("/" in path and path.partition("/")[0] not in _HELPERS)
+        ]
 
     def _is_copied(self, path: str) -> bool:
         """Return whether a script among the assets of a web application begins with the licence of another project."""
