@@ -54,7 +54,8 @@ class Features(NamedTuple):
     share_of_best: float  # its score, divided by that of the best hit
     supported: float  # the score of another hit that says nearly the same, times the share of words they have in common
     area: float  # how well other hits with its tags, files and folders fit
-    when_meaning: float  # the cosine of the situations in which it is needed, 0 without any
+    # What says no situations in which it is needed is taken for one that would fit them as it fits itself.
+    when_meaning: float  # the cosine of the situations in which it is needed
     when_words: float  # as `words`, of these situations
 
 
@@ -101,8 +102,8 @@ def features_of(hits: Sequence[m.Hit], model: ranking.UsefulnessModel) -> list[F
                 default=0.0,
             ),
             area=areas[place],
-            when_meaning=max(_when(hit, "cosine"), 0.0),
-            when_words=math.log1p(_when(hit, "score")),
+            when_meaning=max(_when(hit, "cosine") if hit.memory.when_needed else _cosine(hit), 0.0),
+            when_words=math.log1p(_when(hit, "score") if hit.memory.when_needed else _word_score(hit)),
         )
         for place, hit in enumerate(hits)
     ]
