@@ -138,7 +138,7 @@ def test_an_empty_memory_says_nothing(fresh):
 
 
 def test_a_ceiling_can_be_set_for_the_project(engine):
-    engine.preferences.set_budget(300)
+    engine.preferences.set_budget(150)
     small = engine.recall(TASK)
     engine.preferences.set_budget(None)
 
