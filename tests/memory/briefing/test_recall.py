@@ -142,7 +142,7 @@ def test_a_ceiling_can_be_set_for_the_project(engine):
     small = engine.recall(TASK)
     engine.preferences.set_budget(None)
 
-    assert 0 < small.tokens <= 300 < engine.recall(TASK).tokens
+    assert 0 < small.tokens <= 200 < engine.recall(TASK).tokens
 
 
 @pytest.mark.parametrize("budget", [0, -5])
