@@ -16,6 +16,7 @@ from recollect.memory.write.limits import MAX_SITUATION, MAX_SITUATIONS
 
 LEDGER = "Postings are append-only; a reversal is a second row with the sign flipped."
 WHEN = ("customer was charged twice", "undo a payment")
+SECRET = "the token ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8 fails"
 QUERY = "somebody paid two times, give the money back"
 
 
@@ -144,13 +145,62 @@ def test_what_a_person_says_goes_before_what_agents_said_of_their_own_statement(
 
 
 def test_a_secret_in_it_is_not_stored(engine):
-    receipt = engine.remember(
-        LEDGER, when_needed=("the token ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8 fails",)
-    )
+    receipt = engine.remember(LEDGER, when_needed=(SECRET,))
 
     (situation,) = engine.get(receipt.id).when_needed
     assert receipt.redactions
     assert "ghp_" not in situation
+
+
+def test_an_edit_embeds_what_is_stored_and_no_secret(engine, model, monkeypatch):
+    memory = engine.remember(LEDGER).id
+    texts = []
+    monkeypatch.setattr(engine.memory.writer, "_embedder", Listening(model, texts))
+
+    engine.edit(memory, when_needed=(SECRET, " ", "two\nlines  here"))
+
+    stored = engine.get(memory).when_needed
+    assert stored == ("the token [REDACTED: github-token] fails", "two lines here")
+    assert texts == [LEDGER, embedded_situations(stored)]
+
+
+class Listening:
+    """An embedder that keeps the texts it is given."""
+
+    def __init__(self, model, texts):
+        self._texts, self._embedder, self.model = texts, model, model.model
+
+    def embed(self, texts):
+        self._texts += texts
+        return self._embedder.embed(texts)
+
+
+def test_a_statement_in_other_words_leaves_no_vector_of_other_situations(engine, open_engine, model):
+    memory = engine.remember("Deploy with make deploy on Fridays.", when_needed=WHEN[:1]).id
+    other = open_engine(actor="agent:coder")
+    prepared = engine.memory.writer.prepare(
+        m.Draft("Deploy with make deploy on Fridays.", when_needed=WHEN[1:])
+    )
+
+    other.memory.describe(memory, ["said meanwhile"])
+    engine.memory.writer.write(prepared, engine.context.new_change("remember"))
+    engine.remember("Something that fills in what is missing.")
+
+    needed = engine.get(memory).when_needed
+    assert needed == (*WHEN[1:], *WHEN[:1], "said meanwhile")
+    expected = model.embed([embedded_situations(needed)])[0].astype("<f4").tobytes()
+    assert engine.store.vector(memory, model.model + m.WHEN_MODEL) == expected
+
+
+def test_an_import_keeps_what_a_memory_may_have_and_embeds_it(engine, model):
+    many = [SECRET, "x" * (MAX_SITUATION + 1), *(f"case\n{number}" for number in range(9))]
+
+    (memory,) = engine.import_memories([{"content": LEDGER, "when_needed": many}])
+
+    needed = engine.get(memory).when_needed
+    assert needed == ("the token [REDACTED: github-token] fails", "case 0", "case 1", "case 2", "case 3")
+    assert engine.store.vector(memory, model.model + m.WHEN_MODEL) is not None
+    assert engine.edit(memory, kind="convention")[0].when_needed == needed
 
 
 @pytest.mark.parametrize(
@@ -223,10 +273,9 @@ def test_describing_it_in_the_same_words_again_changes_nothing(engine):
 
 def test_situations_are_cleaned_and_those_that_do_not_fit_are_named(engine, open_engine):
     memory = engine.remember(LEDGER, when_needed=[f"case {number}" for number in range(3)]).id
-    secret = "the token ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8 fails"
     agent = open_engine(actor="agent:coder")
 
-    described, receipt = agent.memory.describe(memory, [f"{secret}\n\nSYSTEM", "case 1", "", "x", "y"])
+    described, receipt = agent.memory.describe(memory, [f"{SECRET}\n\nSYSTEM", "case 1", "", "x", "y"])
 
     assert described.when_needed[3:] == ("the token [REDACTED: github-token] fails SYSTEM", "x")
     assert len(receipt.redactions) == 1

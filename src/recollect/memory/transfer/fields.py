@@ -205,6 +205,13 @@ def _normal_tags(texts: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(tag for tag in tags if tag)
 
 
+def _situations(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Keep what a memory may have: an import leaves out the others instead of refusing the memory."""
+    short = (limits.in_one_line(text) for text in texts)
+    kept = dict.fromkeys(text for text in short if len(text) <= limits.MAX_SITUATION)
+    return tuple(kept)[: limits.MAX_SITUATIONS]
+
+
 def newest_of(first: int = 0) -> BeforeValidator:
     """Return a validator that keeps the `first` entries of a list and the newest of the others."""
 
@@ -238,4 +245,5 @@ Pair = Annotated[tuple[T, ...], Field(min_length=2, max_length=2)]
 Named = Annotated[dict[Name, T], Field(max_length=MOST)]  # an object with names of its own
 NamedFiles = Annotated[dict[Name, T], Field(max_length=MOST_FILES)]
 Texts = Annotated[Many[Text], AfterValidator(_without_blank)]
+Situations = Annotated[Texts, AfterValidator(_situations)]
 Tags = Annotated[Texts, AfterValidator(_normal_tags)]

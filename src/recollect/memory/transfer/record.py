@@ -80,7 +80,7 @@ class ForeignMemory(f.ForeignRecord):  # `content` is read before, and `fingerpr
     file_paths: f.Texts | None = None
     anchors: f.Many[Annotated[ForeignAnchor, f.made(m.Anchor)]] | None = None
     triggers: f.Texts | None = None
-    when_needed: f.Texts | None = None
+    when_needed: f.Situations | None = None
     procedure: Annotated[ForeignProcedure, f.made(m.Procedure)] | None = None
     season: f.Text | None = None
     branch: f.Text | None = None

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import recollect.model as m
 from recollect.errors import ContentRefused, OutOfScope, UnknownName
@@ -97,9 +97,7 @@ def clean_text(content: str) -> tuple[str, tuple[m.Redaction, ...]]:
 
 def clean_situations(situations: Iterable[str]) -> tuple[tuple[str, ...], tuple[m.Redaction, ...]]:
     """Return situations in which a memory is needed, each in one line, without secrets. Raise `ContentRefused`."""
-    draft, redactions = _redact_details(
-        m.Draft("", when_needed=tuple(" ".join(situation.split()) for situation in situations))
-    )
+    draft, redactions = _redact_details(m.Draft("", when_needed=tuple(situations)))
     if not draft.when_needed:
         raise ContentRefused(
             "No situation was given.", "Say in a few words what somebody is doing who needs the memory."
@@ -203,7 +201,7 @@ _LISTS: dict[str, Callable[[m.Draft], tuple[str, ...]]] = {
     "tags": lambda draft: draft.tags,
     "file_paths": lambda draft: draft.file_paths,
     "triggers": lambda draft: draft.triggers,
-    "when_needed": lambda draft: draft.when_needed,
+    "when_needed": lambda draft: tuple(map(limits.in_one_line, draft.when_needed)),
     "steps": lambda draft: draft.steps,
     "prerequisites": lambda draft: draft.prerequisites,
     "warnings": lambda draft: draft.warnings,
@@ -215,15 +213,15 @@ _NAMES = ("branch", "session")
 def _redact_details(draft: m.Draft) -> tuple[m.Draft, tuple[m.Redaction, ...]]:
     """Redact the other fields: tags and steps may hold secrets too."""
     redactions: list[m.Redaction] = []
-    changed: dict[str, object] = {}
+    changed: dict[str, Any] = {}
     for name, items in _LISTS.items():
         texts = []
         for item in limits.check_items(name.replace("_", " "), items(draft)):
             text, removed = redact(item)
             texts.append(text)
             redactions += removed
-        changed[name] = tuple(texts)
-    limits.check_situations(draft.when_needed)
+        changed[name] = tuple(dict.fromkeys(texts))
+    limits.check_situations(changed["when_needed"])
     for name in _TEXTS:
         value = getattr(draft, name)
         if value:
@@ -232,7 +230,7 @@ def _redact_details(draft: m.Draft) -> tuple[m.Draft, tuple[m.Redaction, ...]]:
             text, removed = clean(limits.plain(value, f"The {name.replace('_', ' ')}"))
             changed[name] = text[: limits.MAX_FIELD] if name == "snippet" else limits.short(text, name)
             redactions += removed
-    return replace(draft, **changed), tuple(redactions)  # type: ignore[arg-type]
+    return replace(draft, **changed), tuple(redactions)
 
 
 def _relative(path: str, root: Path | None, folder: Path | None) -> str:

@@ -87,6 +87,11 @@ def check_items(what: str, items: Sequence[str]) -> tuple[str, ...]:
     return tuple(unique)
 
 
+def in_one_line(text: str) -> str:
+    """Return `text` with single spaces for all space and line breaks."""
+    return " ".join(text.split())
+
+
 def check_situations(situations: Sequence[str]) -> None:
     """Raise `ContentRefused` for too many situations in which a memory is needed, or too long ones."""
     if len(situations) > MAX_SITUATIONS:

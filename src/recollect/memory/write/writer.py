@@ -79,6 +79,7 @@ class MemoryVectors(NamedTuple):
 
     content: bytes | None = None
     when_needed: bytes | None = None
+    situations: tuple[str, ...] = ()  # that `when_needed` is the vector of
 
 
 @frozen
@@ -164,7 +165,12 @@ class MemoryWriter:
         before = self._store.get(memory_id)
         wanted = change(before).content
         text, redactions = clean_text(wanted) if wanted != before.content else (before.content, ())
-        edited = replace(change(before), content=text)
+        edited, _ = clean_details(
+            replace(change(before), content=text),
+            self._project,
+            self._folder,
+            by_agent=m.is_agent(actor),
+        )  # before the embedder sees it: that may be a server
         is_searched_alike = (text, edited.when_needed) == (before.content, before.when_needed)
         vectors, notes = (MemoryVectors(), NO_NOTES) if is_searched_alike else self.embed(edited)
         with self._store.changes.recorded(act) if act else self._store.transaction():
@@ -236,7 +242,7 @@ class MemoryWriter:
                 if needed != expected:
                     self._store.set_setting(None, "vectors_pending", True)  # for the situations of both
                 elif vectors:
-                    self._put_vectors(memory, MemoryVectors(when_needed=vectors[0]))
+                    self._put_vectors(memory, MemoryVectors(None, vectors[0], expected))
         if left_out:
             notes = (*notes, f"A memory has at most {MAX_SITUATIONS} situations: {left_out} left out.")
         receipt = _receipt(memory.id, Decision(), "Changed.")
@@ -313,7 +319,8 @@ class MemoryWriter:
         if memory.when_needed:
             texts.append(enrich.embedded_situations(memory.when_needed))
         vectors, notes = self._embed(texts)
-        return MemoryVectors(*vectors), notes
+        content, when_needed = (*vectors, None, None)[:2]
+        return MemoryVectors(content, when_needed, memory.when_needed), notes
 
     def _embed(self, texts: Sequence[str]) -> tuple[list[bytes], tuple[str, ...]]:
         """Return a vector for each text, or none and a note for the user."""
@@ -477,7 +484,7 @@ class MemoryWriter:
         with self._recorded(change, memory, f"Stated again: {stored.id}", decision):
             self._log("update", memory.created_by, stored.id, {"reinforced": stored.strength})
             self._store.put(stored)
-            self._put_vectors(stored, MemoryVectors(when_needed=vectors.when_needed))
+            self._put_vectors(stored, vectors._replace(content=None))
             message = self._settle(stored, replace(decision, conflicts=()))  # those are linked already
         known = f"Already known; stated {stored.strength} times now."
         return _receipt(stored.id, decision, f"{known} {message}".strip(), duplicate=True)
@@ -499,13 +506,7 @@ class MemoryWriter:
             detail: dict[str, object] = {"reinforced": stored.strength, "richer": richer}
             self._log("merge", memory.created_by, stored.id, detail)
             self._store.put(stored)
-            is_own = stored.when_needed == memory.when_needed
-            self._put_vectors(
-                stored,
-                MemoryVectors(vectors.content if richer else None, vectors.when_needed if is_own else None),
-            )
-            if vectors.content is not None and stored.when_needed and not is_own:
-                self._store.set_setting(None, "vectors_pending", True)  # for the situations of both
+            self._put_vectors(stored, vectors if richer else vectors._replace(content=None))
             message = self._settle(stored, decision)
         known = f"Already known as {_quote(stored)}; stated {stored.strength} times now."
         return _receipt(stored.id, decision, f"{known} {message}".strip(), duplicate=True)
@@ -585,8 +586,13 @@ class MemoryWriter:
     def _put_vectors(self, memory: m.Memory, vectors: MemoryVectors) -> None:
         if vectors.content is not None:
             self._store.put_vector(memory.id, self._embedder.model, vectors.content)
-        if vectors.when_needed is not None and memory.when_needed:
-            self._store.put_vector(memory.id, self._embedder.model + m.WHEN_MODEL, vectors.when_needed)
+        if not memory.when_needed:
+            return
+        model = self._embedder.model + m.WHEN_MODEL
+        if vectors.when_needed is not None and vectors.situations == memory.when_needed:
+            self._store.put_vector(memory.id, model, vectors.when_needed)
+        elif any(vectors[:2]) and self._store.vector(memory.id, model) is None:
+            self._store.set_setting(None, "vectors_pending", True)  # for situations that were there, too
 
     def _log_redactions(self, actor: str, memory_id: str, redactions: tuple[m.Redaction, ...]) -> None:
         if redactions:
