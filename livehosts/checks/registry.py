@@ -11,6 +11,7 @@ _ALL = (
     Check("briefing-tui", "Briefing in a terminal, no daemon", briefing.in_a_terminal),
     Check("task", "Files for a task, and how to test", task.map_and_files),
     Check("opened-file", "What is known of a file, when it is opened", task.opened_file),
+    Check("recorded", "What an agent recorded, asked for in other words", task.recorded),
     Check("correction", "Correction in the next session", correction.headless),
     Check("correction-tui", "Correction in the next session, in a terminal", correction.in_a_terminal),
     Check("fix", "Failure: the fix that worked", failure.fix_offered),
