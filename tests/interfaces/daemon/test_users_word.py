@@ -120,6 +120,7 @@ def test_the_project_is_not_introduced_with_a_tool_that_the_user_has_ruled_out(c
     [
         ("Run the tests with `make check-fast`.", False),
         ("Run the tests with ./scripts/check.sh only.", False),
+        ("Run `npm run test:spec` for the tests, not the whole suite.", False),
         ("Run `npm test` before you commit.", True),
         ("Run one test with `npx jest src/cart.test.ts`.", True),
         ("Before the tests, start the database with `make db-build`, then run `npm test`.", True),
