@@ -20,7 +20,7 @@ from recollect.memory.maintainer import Maintenance
 from recollect.memory.maintenance.compact import Compaction
 from recollect.memory.memories import Memories
 from recollect.memory.retrieval import Retrieval
-from recollect.memory.write.draft import clean_situations, memory_from
+from recollect.memory.write.draft import clean_changes, clean_situations, memory_from
 from recollect.model import AuditCheck, Cleared, Purged, Stale
 from recollect.remote.client import TeamClient
 from recollect.remote.login import Login, team_settings, token_of
@@ -320,12 +320,14 @@ class RemoteMemories(Memories):
     def edit(
         self, name: str, *, expected: str | None = None, change: m.Change | None = None, **changes: Any
     ) -> tuple[m.Memory, m.Receipt]:
-        edited: tuple[m.Memory, m.Receipt] = self._call("edit", name=name, expected=expected, **changes)
-        return edited
+        clean, redactions = clean_changes(changes)  # secrets stay here
+        memory, receipt = self._call("edit", name=name, expected=expected, **clean)
+        return memory, replace(receipt, redactions=(*redactions, *receipt.redactions))
 
     def describe(
         self, name: str, situations: Iterable[str], *, change: m.Change | None = None
     ) -> tuple[m.Memory, m.Receipt]:
+        self._context.refuse_agents_if_off()
         clean, redactions = clean_situations(situations)  # secrets stay here
         memory, receipt = self._call("describe", name=name, situations=clean)
         return memory, replace(receipt, redactions=redactions)

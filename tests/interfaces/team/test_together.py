@@ -267,10 +267,37 @@ def test_a_secret_in_a_situation_does_not_leave_the_machine(ada, monkeypatch):
     )
 
     done = ada.run("describe", id, "--when", "the password is hunter2-correct-horse")
+    edited = ada.run("edit", id, "--when", "its password is hunter2-correct-horse", "--tag", "redis")
 
     assert "Redacted 1 secret: password" in done.out
+    assert "Redacted 1 secret: password" in edited.out
     assert "hunter2" not in "".join(sent)
     assert len(needed(ada, id)) == 1
+
+
+def test_a_secret_in_an_edited_text_does_not_leave_the_machine(ada, monkeypatch):
+    id = ada.run("remember", REDIS, "--json").json["id"]
+    sent = []
+    call = TeamClient.call
+    monkeypatch.setattr(
+        TeamClient, "call", lambda self, *arguments: sent.append(str(arguments)) or call(self, *arguments)
+    )
+
+    done = ada.run("edit", id, "Tests need Redis, whose password is hunter2-correct-horse")
+
+    assert "Redacted 1 secret: password" in done.out
+    assert sent and "hunter2" not in "".join(sent)
+
+
+def test_an_agent_describes_nothing_where_memory_is_off(ada):
+    id = ada.run("remember", REDIS, "--json").json["id"]
+    assert ada.run("off").code == 0
+
+    refused = ada.run("describe", "-", *AGENT, stdin=f"{id}: the suite hangs")
+
+    assert refused.code == 1 and "Memory is off" in refused.err
+    assert ada.run("on").code == 0
+    assert needed(ada, id) == []
 
 
 def test_what_is_private_to_a_machine_is_described_there_and_listed_with_the_teams(team, ada):

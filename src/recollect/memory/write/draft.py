@@ -1,7 +1,7 @@
 """Turn a draft into a memory: limits, redaction, defaults (docs/writing.md, steps 1–3)."""
 
 import posixpath
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
@@ -103,6 +103,17 @@ def clean_situations(situations: Iterable[str]) -> tuple[tuple[str, ...], tuple[
             "No situation was given.", "Say in a few words what somebody is doing who needs the memory."
         )
     return draft.when_needed, redactions
+
+
+def clean_changes(changes: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[m.Redaction, ...]]:
+    """Return changes of a memory without secrets, before they are sent to where it is. Raise `ContentRefused`."""
+    texts = {name: changes[name] for name in (*_LISTS, *_TEXTS) if changes.get(name)}
+    draft, redactions = _redact_details(m.Draft("", **texts))
+    clean = {**changes, **{name: getattr(draft, name) for name in texts}}
+    if "content" in changes:
+        clean["content"], more = clean_text(changes["content"])
+        redactions = (*more, *redactions)
+    return clean, redactions
 
 
 def clean_details(
