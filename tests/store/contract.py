@@ -589,6 +589,7 @@ class StoreContract(WorkContract, UndoContract):
 
         assert store.without_vector("fake", 10) == [(kept[2].id, "Number 2."), (kept[1].id, "Number 1.")]
         assert store.without_vector("fake", 1) == [(kept[2].id, "Number 2.")]
+        assert store.without_vector("fake", -1) == store.without_vector("fake", 10)
         assert store.count_without_vector("fake") == 2
         assert store.count_without_vector("other") == 3
         with pytest.raises(MemoryNotFound):

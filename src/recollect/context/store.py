@@ -230,7 +230,7 @@ class MemoryStore(Protocol):
         """Yield ids and vectors of what `view` shows, oldest first, reading a page at a time."""
 
     def without_vector(self, model: str, limit: int) -> list[tuple[str, str]]:
-        """Return ids and contents of memories not yet embedded by `model`, newest first, without deleted ones."""
+        """Return ids and contents of memories not yet embedded by `model`, newest first, without deleted ones; -1 for all."""
 
     def count_without_vector(self, model: str) -> int:
         """Return how many memories are not yet embedded by `model`."""

@@ -187,7 +187,9 @@ def test_an_agent_is_told_by_mcp_that_memory_is_offline_and_what_it_records_wait
 
 def test_local_memories_move_after_a_preview_and_can_be_taken_back(team, person):
     ada = person("ada")
-    ada.run("remember", "Tests need a running Redis", "--kind", "gotcha")
+    ada.run(
+        "remember", "Tests need a running Redis", "--kind", "gotcha", "--when", "the suite hangs on a laptop"
+    )
     ada.run("remember", "I prefer small commits", "--scope", "global", "--kind", "preference")
     owner = team.new_team()
     ada.run("login", team.address, "--token", owner.token, "--yes")
@@ -200,6 +202,9 @@ def test_local_memories_move_after_a_preview_and_can_be_taken_back(team, person)
     assert (moved["sent"], moved["refused"], moved["missing"]) == (2, [], [])
     contents = {memory["content"] for memory in ada.run("list", "--json").json["memories"]}
     assert contents == {"Tests need a running Redis", "I prefer small commits"}
+    hits = ada.run("search", "the suite hangs", "--json").json["results"]
+    assert hits[0]["memory"]["content"] == "Tests need a running Redis"
+    assert hits[0]["why"]["channels"]["when"]["cosine"] > 0
     assert ada.run("team", "migrate", "--yes", "--json").json["report"]["known"] == 2
 
     assert ada.run("team", "migrate", "--undo").code == 0

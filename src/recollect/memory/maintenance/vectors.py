@@ -33,17 +33,12 @@ def embed_missing(
     return made
 
 
-def embed_situations(store: Store, embedder: Embedder) -> int:
-    """Embed the situations that have no vector; return how many. Raise `EmbedderUnavailable`."""
-    return _embed_missing(store, embedder, embedder.model + m.WHEN_MODEL)
-
-
 def _embed_missing(
     store: Store,
     embedder: Embedder,
     model: str,
-    progress: Callable[[int], None] | None = None,
-    limit: int | None = None,
+    progress: Callable[[int], None] | None,
+    limit: int | None,
 ) -> int:
     todo = [memory_id for memory_id, _ in store.without_vector(model, -1 if limit is None else limit)]
     batches = [todo[start : start + _BATCH] for start in range(0, len(todo), _BATCH)]

@@ -5,7 +5,7 @@ the imported version.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -29,7 +29,7 @@ from recollect.memory.transfer.import_file import ImportFile
 from recollect.memory.transfer.import_report import ImportReport, LeftOut
 from recollect.memory.transfer.join import join, join_links, lost_text
 from recollect.memory.transfer.record import ForeignVector, RecordReader
-from recollect.memory.write.enrich import embedded_text
+from recollect.memory.write.enrich import embedded_situations, embedded_text
 from recollect.policy import Operation, Permission, on_memory
 from recollect.text.shapes import looks_like_path
 
@@ -136,25 +136,29 @@ class Importer:
         def texts() -> Iterator[list[str]]:
             for batch in self._batches(records, report):
                 lacking = [incoming.memory for incoming in batch if incoming.vector is None]
-                if not lacking:
-                    self._write(batch, iter(()), report, progress)
+                described = [incoming.memory for incoming in batch if incoming.memory.when_needed]
+                if not lacking and not described:
+                    self._write(batch, [], report, progress)
                     continue
                 ready.append(batch)
-                yield [embedded_text(memory.content, memory.tags, memory.file_paths) for memory in lacking]
+                yield [
+                    *(embedded_text(each.content, each.tags, each.file_paths) for each in lacking),
+                    *(embedded_situations(each.when_needed) for each in described),
+                ]
 
         source = texts()
         try:
             for rows in self._embedder.embed_each(source):
-                made = (row.astype("<f4").tobytes() for row in rows)
+                made = [row.astype("<f4").tobytes() for row in rows]
                 self._write(ready.pop(0), made, report, progress)
         except EmbedderUnavailable as error:
             if not error.by_choice:
                 report.lacks_vectors = True
                 report.notes += (f"Imported without vectors: {error.message} {error.hint}".strip(),)
             while ready:
-                self._write(ready.pop(0), iter(()), report, progress)
+                self._write(ready.pop(0), [], report, progress)
             for _ in source:
-                self._write(ready.pop(0), iter(()), report, progress)
+                self._write(ready.pop(0), [], report, progress)
 
     def _map_projects(self, projects: Iterable[Any], report: ImportReport) -> None:
         """Find our project for each project of the file, or create it.
@@ -244,27 +248,37 @@ class Importer:
     def _write(
         self,
         batch: list[_IncomingMemory],
-        made: Iterator[bytes],
+        made: Sequence[bytes],
         report: ImportReport,
         progress: Progress | None,
     ) -> None:
-        """Store a batch. `made` yields vectors for the memories that came without, in order, or nothing."""
+        """Store a batch. `made` has vectors for the memories that came without, then for all situations, or nothing."""
+        lacking = sum(incoming.vector is None for incoming in batch)
+        of_texts, of_situations = iter(made[:lacking]), iter(made[lacking:])
         with self._store.changes.recorded(self._change):
             known = self._store.get_many([incoming.memory.id for incoming in batch])
             for incoming in batch:
-                memory, vector = incoming.memory, incoming.vector or next(made, None)
+                memory, vector = incoming.memory, incoming.vector or next(of_texts, None)
+                situations = next(of_situations, None) if memory.when_needed else None
                 old = known.get(memory.id)
                 if old is not None and not self._may_join(old, memory):
                     report.ids[incoming.number] = None
                     refusal = f"Memory {memory.id} already exists and belongs to another user."
                     report.refused.append((incoming.number, refusal))
                     continue
-                known[memory.id] = self._keep(memory, old, vector, report)  # the file may have it twice
+                known[memory.id] = self._keep(
+                    memory, old, vector, situations, report
+                )  # the file may have it twice
         if progress is not None:
             progress(len(batch))
 
     def _keep(
-        self, memory: m.Memory, old: m.Memory | None, vector: bytes | None, report: ImportReport
+        self,
+        memory: m.Memory,
+        old: m.Memory | None,
+        vector: bytes | None,
+        situations: bytes | None,
+        report: ImportReport,
     ) -> m.Memory:
         """Store `memory`, joined with the existing version if there is one, and return the result."""
         if old is None:
@@ -278,6 +292,8 @@ class Importer:
             self._put(now, old)
             if vector is not None and _same_text(now, memory):
                 self._store.put_vector(now.id, self._embedder.model, vector)
+            if situations is not None and now.when_needed == memory.when_needed:
+                self._store.put_vector(now.id, self._embedder.model + m.WHEN_MODEL, situations)
         if lost is not None:
             self._keep_beside(lost, beside, report)
         return now

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from recollect.context.context import Context
-from recollect.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
     from recollect.memory.transfer.import_file import ImportFile
@@ -76,7 +75,6 @@ class Transfer:
         progress: Progress | None = None,
     ) -> "ImportReport":
         """Store `records` as given (redacted, not merged) as one change; `import_file` has what else an export holds."""
-        from recollect.memory.maintenance.vectors import embed_situations
         from recollect.memory.transfer.importer import Importer
 
         context = self._context
@@ -86,10 +84,6 @@ class Transfer:
             "import", "Started to import.", project_id=None if import_file else context.project_id
         )
         report = Importer(context, change).run(records, import_file, progress)
-        try:
-            embed_situations(context.store, context.embedder)
-        except EmbedderUnavailable as error:
-            report.lacks_vectors |= not error.by_choice
         if report.lacks_vectors:
             context.store.set_setting(None, "vectors_pending", True)
         return report

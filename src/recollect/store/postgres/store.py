@@ -401,7 +401,8 @@ class PostgresStore:
 
     def without_vector(self, model: str, limit: int) -> list[tuple[str, str]]:
         query = (
-            f"SELECT m.id, m.content FROM memories m WHERE {_unembedded(model)} ORDER BY m.num DESC LIMIT %s"
+            f"SELECT m.id, m.content FROM memories m WHERE {_unembedded(model)}"
+            " ORDER BY m.num DESC LIMIT nullif(%s, -1)"
         )
         with self._db.reading() as db:
             return [(str(row[0]), str(row[1])) for row in db.execute(query, (model, limit))]
