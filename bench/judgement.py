@@ -18,7 +18,10 @@ TRACES = Path(__file__).resolve().parents[2] / "shared" / "data" / "traces"
 HALVES = ("dev", "unseen", "dev3", "blind", "dev4", "blind4")
 TRANSCRIPT_HALVES = (*HALVES, "dev8", "blind8", "dev9", "blind9", "dev10", "blind10")
 SEEN = (*HALVES, "dev8", "dev9", "blind9", "dev10")  # of the others only totals are printed
-PAIR_HALVES = (*HALVES, "dev5", "blind5", "dev6", "dev7", "dev8", "dev9", "blind9", "dev10", "blind10")
+PAIR_HALVES = (
+    *HALVES,
+    *("dev5", "blind5", "dev6", "dev7", "dev8", "dev9", "blind9", "dev10", "blind10", "dev11", "blind11"),
+)
 SECRET_HALVES = (
     "dev",
     "unseen",

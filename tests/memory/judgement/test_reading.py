@@ -72,6 +72,37 @@ def test_a_contradiction_of_the_rules_is_not_read():
     assert reader.asked == []
 
 
+SAME = Relatedness(0.01, 0.97, 0.02)
+DRAFTS = "The importer skips drafts."
+DRAFTS_AGAIN = "The importer does not take drafts."
+
+
+def test_a_contradiction_that_the_rules_only_suspect_is_none_if_it_is_read_as_the_same():
+    suspected = compare(DRAFTS_AGAIN, DRAFTS, 0.7)
+    assert (suspected.relation, suspected.certain) == (StatementRelation.CONTRADICTION, False)
+
+    assert read(ScriptedReader(CONTRADICTS), DRAFTS_AGAIN, DRAFTS, 0.7) == suspected
+    found = read(ScriptedReader(SAME), DRAFTS_AGAIN, DRAFTS, 0.7)
+
+    assert (found.relation, found.certain) == (StatementRelation.MERGEABLE, False)
+    assert "read as the same, 97%" in found.explanation
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "merges"),
+    [
+        ("Keep replies to Priya brief.", "Priya wants short answers.", True),
+        ("Keep replies to Anil brief.", "Priya wants short answers.", False),
+        ("Keep replies in `ops` brief.", "Short answers in `dev`, please.", False),
+        ("Keep replies brief if it is late.", "Short answers, please.", False),
+    ],
+)
+def test_what_is_surely_the_same_is_merged_unless_words_tell_the_two_apart(new, old, merges):
+    found = read(ScriptedReader(SAME), new, old)
+
+    assert (found.relation, found.certain) == (StatementRelation.MERGEABLE, merges)
+
+
 def test_only_the_nearest_are_read_and_nothing_that_is_far_away():
     reader = ScriptedReader(CONTRADICTS)
     judged = [
@@ -88,13 +119,13 @@ def test_only_the_nearest_are_read_and_nothing_that_is_far_away():
     assert [old for old, _ in reader.asked] == [text for text, _, _ in reversed(judged)][:MOST_READ]
 
 
-def test_what_is_read_as_the_same_is_proposed_and_not_merged():
+def test_what_is_probably_the_same_is_proposed_and_not_merged():
     found = read(
-        ScriptedReader(Relatedness(0.01, 0.9, 0.09)), "Answer her briefly.", "The user wants short answers."
+        ScriptedReader(Relatedness(0.01, 0.6, 0.39)), "Answer her briefly.", "The user wants short answers."
     )
 
     assert (found.relation, found.certain) == (StatementRelation.MERGEABLE, False)
-    assert "read as the same, 90% (scripted reader, unsure)" in found.explanation
+    assert "read as the same, 60% (scripted reader, unsure)" in found.explanation
 
 
 @pytest.mark.parametrize(

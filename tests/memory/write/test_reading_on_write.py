@@ -3,6 +3,7 @@
 import pytest
 
 import recollect.model as m
+from recollect.context.pair_reader import Relatedness
 from recollect.embed.pair_reader import BundledReader
 from recollect.engine import Engine
 
@@ -60,7 +61,61 @@ def test_no_model_is_asked_in_a_transaction(open_engine, reader, monkeypatch):
         assert engine.get(receipt.id).content == NEW
 
 
-def test_nothing_is_merged_because_of_a_reading(open_engine, reader):
+class ScriptedReader:
+    name = "scripted reader"
+    is_loaded = True
+
+    def __init__(self, same):
+        self.answer = Relatedness(0.0, same, 1 - same)
+
+    def load(self):
+        pass
+
+    def relate(self, pairs):
+        return [self.answer for _ in pairs]
+
+
+BRIEF = "Priya wants the answers of the assistant short."
+BRIEF_AGAIN = "Keep what the assistant replies to Priya brief."
+
+
+def states(engine, *receipts):
+    return [engine.get(receipt.id).state for receipt in receipts]
+
+
+def test_consolidation_merges_what_was_surely_read_as_the_same(open_engine):
+    with open_engine(ScriptedReader(0.99)) as engine:
+        both = engine.remember(BRIEF), engine.remember(BRIEF_AGAIN)
+        assert states(engine, *both) == [m.State.ACTIVE] * 2
+
+        engine.care.consolidate()
+
+        assert sorted(states(engine, *both)) == [m.State.ACTIVE, m.State.SUPERSEDED]
+        assert [question for question in engine.questions() if question.review.kind == "merge"] == []
+
+
+def test_what_was_edited_after_it_was_read_is_not_merged(open_engine, clock):
+    with open_engine(ScriptedReader(0.99)) as engine:
+        both = engine.remember(BRIEF), engine.remember(BRIEF_AGAIN)
+        clock.advance(minutes=1)
+        engine.edit(both[1].id, content="Keep what the assistant replies to Anil brief.")
+
+        engine.care.consolidate()
+
+        assert states(engine, *both) == [m.State.ACTIVE] * 2
+
+
+def test_consolidation_does_not_ask_again_about_what_was_read_as_the_same(open_engine):
+    with open_engine(ScriptedReader(0.6)) as engine:
+        engine.remember("The importer skips drafts.")
+        engine.remember("The importer does not take drafts.")
+
+        engine.care.consolidate()
+
+        assert conflicts(engine) == []
+
+
+def test_long_sentences_with_a_common_end_are_not_merged(open_engine, reader):
     with open_engine(reader) as engine:
         told = [
             engine.remember(f"The billing worker {does} the finance department when a customer cancels.")
@@ -69,7 +124,7 @@ def test_nothing_is_merged_because_of_a_reading(open_engine, reader):
 
         engine.care.consolidate()
 
-        assert all(engine.get(each.id).state is m.State.ACTIVE for each in told)
+        assert states(engine, *told) == [m.State.ACTIVE] * 3
 
 
 def test_a_merge_is_proposed_of_what_is_read_as_the_same(open_engine, reader):

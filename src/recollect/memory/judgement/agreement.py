@@ -17,7 +17,7 @@ from recollect.memory.judgement.meaning import (
     is_plain,
     unexplained,
 )
-from recollect.memory.judgement.pair import BE, GENERIC, MEASURES, NARROWING, VALUE_KINDS, Pair
+from recollect.memory.judgement.pair import BE, GENERIC, MEASURES, NARROWING, VALUE_KINDS, Pair, is_name
 from recollect.memory.judgement.statement import (
     VERBS,
     Statement,
@@ -106,6 +106,37 @@ def agrees(pair: Pair) -> bool:
         return True
     lights = pair.light_old if left_new else pair.light_new
     return pair.near >= ALIKE and all(is_only_verb(token, lights) or is_hollow(token, pair) for token in left)
+
+
+def may_say_the_same(pair: Pair) -> bool:
+    """Return whether two statements agree in what words alone can tell: values, scopes, conditions and directions.
+
+    One may name what the other describes, but not each another thing. Whether they say the same in other words is for a model to judge.
+    """
+    new, old = pair.new, pair.old
+    if pair.values or pair.is_turned or _are_swapped(pair) or has_other_condition(pair):
+        return False
+    if (new.permits, new.has_exception) != (old.permits, old.has_exception):
+        return False
+    if any(new.scopes.get(scope) != old.scopes.get(scope) for scope in NARROWING):
+        return False
+    return not (_names_without(new, old, pair) and _names_without(old, new, pair))
+
+
+def _names_without(one: Statement, other: Statement, pair: Pair) -> bool:
+    """Return whether one of them has a value or a name that the other does not have: it may describe it."""
+    return any(
+        token.word not in other.tokens
+        and token.word not in pair.spelt
+        and token.surface.lower() not in other.lowers
+        and (token.kind in VALUE_KINDS or (_may_be_name(token) and token.word not in PREDICATES))
+        for token in one.tokens.values()
+    )
+
+
+def _may_be_name(token: Token) -> bool:
+    """Return whether it is a name, or a capital at the beginning may be one: "Priya wants short answers"."""
+    return is_name(token) or (token.before == "" and token.in_subject and token.surface[:1].isupper())
 
 
 def _is_general(token: Token) -> bool:

@@ -26,9 +26,44 @@ def compare(new: str, old: str, cosine: float | None) -> Comparison:
         if comparison := rule(pair):
             name = comparison.rule or rule.__name__.strip("_").replace("_", " ")
             checked = _checked(replace(comparison, rule=name), pair)
+            checked = _of_one_thing(checked, pair, new, old)
             doubt = _doubt(new, old, pair)
             return _with_doubt(checked, doubt) if doubt else checked
     raise AssertionError("the last rule always decides")
+
+
+def _of_one_thing(comparison: Comparison, pair: Pair, new: str, old: str) -> Comparison:
+    """Return the comparison unless the two name things that differ in a part: "hub-api has 2 pods", "hub-core has 4 pods"."""
+    decided = comparison.relation is StatementRelation.CONTRADICTION or comparison.relation in _SAME_OR_LIKELY
+    names = _names_of_two(new, old) if decided else None
+    if names is None:
+        return comparison
+    differing = {token.surface.lower() for words in (*pair.values, *pair.opposed) for token in words}
+    parts = {part for name in names for part in (name, *_PARTS.split(name))}
+    if not differing.isdisjoint(parts):  # "in us-east-1", "in eu-east-1": the names are what differs
+        return comparison
+    reason = f"another thing: {names[1]} / {names[0]}"
+    return Comparison(StatementRelation.RELATED, reason, certain=True, rule="other thing")
+
+
+def _names_of_two(new: str, old: str) -> tuple[str, str] | None:
+    """Return names with hyphens or underscores that only one of the statements has, and that differ in one part."""
+    new_names, old_names = (
+        {name for name in map(str.lower, _COMPOUND.findall(text)) if not _ADJECTIVE.search(name)}
+        for text in (new, old)
+    )
+    for name in sorted(new_names - old_names):
+        for other in sorted(old_names - new_names):
+            parts, others = _PARTS.split(name), _PARTS.split(other)
+            differing = [
+                (part, rest)
+                for part, rest in zip(parts, others, strict=False)
+                if canonical(part) != canonical(rest)
+            ]
+            numbers = any(part[0].isdecimal() for pair in differing for part in pair)
+            if len(parts) == len(others) and len(differing) == 1 and not numbers:
+                return name, other
+    return None
 
 
 def is_open(comparison: Comparison, new: str, old: str) -> bool:
@@ -45,6 +80,7 @@ def is_open(comparison: Comparison, new: str, old: str) -> bool:
         or pair.old.is_question
         or agreement.have_other_scopes(pair)
         or None not in (pair.new.order, pair.old.order)
+        or _names_of_two(new, old)
     )
 
 
@@ -56,6 +92,12 @@ def is_about_another(comparison: Comparison, new: str, old: str) -> bool:
         {word for word, token in parse(text).tokens.items() if token.kind in MEASURES} for text in (new, old)
     )
     return len(set(map(frozenset, amounts))) > 1
+
+
+def may_say_the_same(new: str, old: str) -> bool:
+    """Return whether no value, name, scope or condition tells two statements apart: see `agreement.may_say_the_same`."""
+    pair = pair_up(parse(new), parse(old), None)
+    return agreement.may_say_the_same(pair) and not _doubt(new, old, pair)
 
 
 def differing_words(new: str, old: str) -> str:
@@ -143,6 +185,15 @@ _NAMED = word_set(
     "bucket branch collection column command host library module package queue repo table topic"
 )
 _NAMED_BEFORE = word_set("bucket collection column queue table topic")
+_COMPOUND = re.compile(
+    r"(?<![\w/.-])[A-Za-z]\w*(?:-\w+)+(?![\w/.-]*[/.]\w)|(?<![\w/.-])[A-Za-z][a-z]*(?:_[a-z]+)+(?![\w/-])"
+)
+_PARTS = re.compile("[-_]")
+# "Single-threaded" and "multi-threaded" are no names.
+_ADJECTIVE = re.compile(
+    r"^(?:single|multi|pre|post|self|non|no|read|write|auto|sub|re|un|opt|full|half|short|long|high|low|open|one|two|all|in|on|off)-"
+    r"|-(?:only|side|based|wide|time|first|last|case|safe|free|level|specific|in|out|up|off|on|\w+ed|\w+ing|\w+able)$"
+)
 _ARTICLES = frozenset("the a an our your my its their this that these those all each every any some".split())
 # These connect two words and say of neither that it does something to the other.
 _NO_ACTS = frozenset(

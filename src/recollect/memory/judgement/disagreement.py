@@ -71,7 +71,20 @@ def other_order(pair: Pair) -> Comparison | None:
                     f"{_surface(pair.old, moved_up)} before {_surface(pair.old, moved_back)} / the other way"
                 )
                 return Comparison(StatementRelation.CONTRADICTION, reason, certain=not pair.left)
-    return None
+    return _other_steps(pair)
+
+
+def _other_steps(pair: Pair) -> Comparison | None:
+    """Both tell the same steps, in another order: "first A, then B"."""
+    orders = [
+        [word for word in side.tokens if word in pair.shared and word not in _STEPS]
+        for side in (pair.new, pair.old)
+    ]
+    told = [side.lowers for side in (pair.new, pair.old)]
+    in_steps = any(_STEPS & lowers for lowers in told) and all(_STEPS_OR_BEFORE & lowers for lowers in told)
+    if pair.left or not in_steps or orders[0] == orders[1]:
+        return None
+    return Comparison(StatementRelation.CONTRADICTION, "the same steps in another order", certain=False)
 
 
 def not_only(pair: Pair) -> Comparison | None:
@@ -110,6 +123,7 @@ def ended(pair: Pair) -> Comparison | None:
             certain = (
                 (same_thing or over <= banned(denying))
                 and denies_no_more(denying, holding, over)
+                and len(holding.clauses) == 1  # of several, another may say that it is over, in words unknown
                 and len(pair.left) <= MOST_UNEXPLAINED
             )
             return Comparison(
@@ -204,7 +218,12 @@ def polarity(pair: Pair) -> Comparison | None:
     optional = any(
         token.before in _ALLOWS for words in pair.opposed for token in words
     )  # "allow disabling X"
-    certain = same and not (ordered or turned or of_some or optional) and holds_in_the_same_case(pair)
+    limit = not _LIMITS.isdisjoint(
+        pair.new.lowers ^ pair.old.lowers
+    )  # "never more than two times" denies no "twice"
+    certain = (
+        same and not (ordered or turned or of_some or optional or limit) and holds_in_the_same_case(pair)
+    )
     return Comparison(StatementRelation.CONTRADICTION, reason, certain=certain)
 
 
@@ -562,3 +581,6 @@ _ALL = word_set("only all minimum maximum max least most default")
 _BEFORE_NOUNS = word_set("the a an its our their your all any no of")
 _PERMISSIONS = canonical_set(tables.PERMISSIONS)
 _ROLES = canonical_set(("use", "handle", "power", "replace"))
+_LIMITS = word_set("than above below beyond")
+_STEPS = word_set("first then finally afterwards lastly → ->")
+_STEPS_OR_BEFORE = _STEPS | word_set("before")

@@ -1,52 +1,71 @@
 """What a model that reads two statements at once adds to the rules.
 
-Rules know few words. Where they find nothing, the model may know that "keyed by a UUIDv7" contradicts "keys are bigint sequences".
-It never acts by itself: it asks. Nothing is merged on its word either, because it takes long statements with a common end for the
-same: a merge is proposed. Decision 39 says what the floors come from.
+Rules know few words. Where they find nothing, the model may know that "keyed by a UUIDv7" contradicts "keys are bigint sequences":
+then somebody is asked. Where they suspect a contradiction without being sure, it may know that both say the same. It supersedes
+nothing. What it surely reads as the same, and where no value, name or condition differs, consolidation merges. Decision 43 says what the
+floors come from.
 """
 
 from collections.abc import Sequence
+from itertools import islice
 
 from recollect.context.pair_reader import PairReader, Relatedness
 from recollect.llm.protocol import StatementRelation
-from recollect.memory.judgement.compare import differing_words, is_about_another, is_open
+from recollect.memory.judgement.compare import differing_words, is_about_another, is_open, may_say_the_same
 from recollect.memory.judgement.comparison import Comparison
 
-CONTRADICTS = 0.9  # probability from which a contradiction is asked about
-# …and from which a merge is proposed: of 156 duplicates that the rules left two it proposes 30, with two contradictions and two related
-# statements, and four pairs of neighbours among 2,565 memories of nine projects.
-SAYS_THE_SAME = 0.3
-READ_NEAR = 0.4  # cosine from which a pair is read when one of them is written. From 0.3, a fifth more duplicates are asked about
-MOST_READ = 4  # nearest statements that a new one is read with: somebody waits, some 12 ms for each
+READ_AS_SAME = "read as the same"  # reason of the link between two that are to be merged
+CONTRADICTS = 0.85  # probability from which a contradiction is asked about…
+FAR_CONTRADICTS = 0.95  # …and the same for two that are farther apart than `NEAR`
+SAME_AFTER_ALL = 0.3  # that two say the same, from which a contradiction that the rules suspect is none
+SAYS_THE_SAME = 0.3  # from which a merge is proposed…
+SURELY_THE_SAME = 0.7  # …and from which consolidation merges, if the words agree in all that words can tell
+NEAR = 0.4  # cosine
+READ_NEAR = 0.25  # cosine from which a pair is read when one of them is written
+MOST_READ = 2  # nearest statements that a new one is read with: somebody waits, some 8 ms of CPU for each
 
 
 def read_neighbours(
     reader: PairReader, new: str, judged: Sequence[tuple[str, float | None, Comparison]]
 ) -> list[Comparison]:
     """Return the comparisons of `new` with older texts, each (text, cosine, comparison), after the nearest were read."""
-    wanted = [
-        place
-        for place, (old, cosine, comparison) in enumerate(judged)
-        if (cosine or 0.0) >= READ_NEAR and is_open(comparison, new, old)
-    ]
-    wanted = sorted(wanted, key=lambda place: -(judged[place][1] or 0.0))[:MOST_READ]
+    nearest = sorted(range(len(judged)), key=lambda place: -(judged[place][1] or 0.0))
+    wanted = list(islice((place for place in nearest if _is_read(new, *judged[place])), MOST_READ))
     readings = reader.relate([(judged[place][0], new) for place in wanted]) or ()
     comparisons = [comparison for _, _, comparison in judged]
     for place, reading in zip(wanted, readings, strict=False):
-        comparisons[place] = _after_reading(reader, reading, comparisons[place], new, judged[place][0])
+        old, cosine, comparison = judged[place]
+        comparisons[place] = after_reading(reader.name, reading, comparison, new, old, cosine)
     return comparisons
 
 
-def _after_reading(
-    reader: PairReader, reading: Relatedness, comparison: Comparison, new: str, old: str
+def _is_read(new: str, old: str, cosine: float | None, comparison: Comparison) -> bool:
+    return is_suspected(comparison) or ((cosine or 0.0) >= READ_NEAR and is_open(comparison, new, old))
+
+
+def is_suspected(comparison: Comparison) -> bool:
+    """Return whether the rules suspect a contradiction without being sure."""
+    return comparison.relation is StatementRelation.CONTRADICTION and not comparison.certain
+
+
+def after_reading(
+    name: str, reading: Relatedness, comparison: Comparison, new: str, old: str, cosine: float | None
 ) -> Comparison:
-    if reading.contradiction >= CONTRADICTS:
+    """Return how `new` relates to `old` by the rules' comparison and the reading of the model called `name`."""
+    if is_suspected(comparison):
+        if reading.same < SAME_AFTER_ALL:
+            return comparison
+        reason = f"{comparison.reason}, read as the same, {reading.same:.0%}"
+        return Comparison(StatementRelation.MERGEABLE, reason, certain=False, decided_by=name)
+    certain = False
+    if reading.contradiction >= (CONTRADICTS if (cosine or 0.0) >= NEAR else FAR_CONTRADICTS):
         relation, read = StatementRelation.CONTRADICTION, f"a contradiction, {reading.contradiction:.0%}"
     elif reading.same >= max(SAYS_THE_SAME, reading.contradiction) and not is_about_another(
         comparison, new, old
     ):
         relation, read = StatementRelation.MERGEABLE, f"the same, {reading.same:.0%}"
+        certain = reading.same >= SURELY_THE_SAME and may_say_the_same(new, old)
     else:
         return comparison
     reason = f"{differing_words(new, old)}, read as {read}".removeprefix(", ")
-    return Comparison(relation, reason, certain=False, decided_by=reader.name)
+    return Comparison(relation, reason, certain=certain, decided_by=name)

@@ -22,7 +22,7 @@ from recollect.memory.index.index import MemoryIndex
 from recollect.memory.judgement.candidates import subject_of
 from recollect.memory.judgement.compare import compare, content_words, subject_words
 from recollect.memory.judgement.comparison import ALIKE, Comparison
-from recollect.memory.judgement.reading import read_neighbours
+from recollect.memory.judgement.reading import READ_AS_SAME, read_neighbours
 from recollect.memory.judgement.roles import learn_roles
 from recollect.memory.judgement.second_opinion import TimeLimit, asked_of
 from recollect.memory.write import enrich
@@ -47,9 +47,10 @@ from recollect.memory.write.reinforce import (
 )
 from recollect.policy import ASK_THE_USER, Operation, Permission, on_memory
 
+PROBABLY_SAME = "probably the same"  # reason of a link
 NEIGHBOURS = 12  # by vector, that are compared word by word
 WORD_NEIGHBOURS = 8
-NEAR = 0.4  # cosine from which two memories may be about the same subject
+NEAR = 0.25  # cosine from which two memories may be about the same subject
 LINKED = 0.6  # cosine from which a neighbour is linked
 MAX_LINKS = 3
 BY_SUBJECT = 16  # memories that name the same tool, another of its role, or the same code
@@ -363,9 +364,10 @@ class MemoryWriter:
             elif comparison.relation is StatementRelation.DUPLICATE and _can_reinforce(memory, old):
                 same.append((cosine or 0.0, old))
             elif comparison.relation is StatementRelation.MERGEABLE:
-                related.append((old, cosine or ALIKE, "probably the same"))
                 is_read = reader is not None and comparison.decided_by == reader.name
-                if is_read and old.user_id == memory.user_id and _can_reinforce(memory, old):
+                surely = is_read and comparison.certain  # then consolidation merges them
+                related.append((old, cosine or ALIKE, READ_AS_SAME if surely else PROBABLY_SAME))
+                if is_read and not surely and old.user_id == memory.user_id and _can_reinforce(memory, old):
                     read_as_same.append((old, comparison))
             elif (cosine or 0.0) >= LINKED:
                 related.append((old, cosine or 0.0, "near in meaning"))

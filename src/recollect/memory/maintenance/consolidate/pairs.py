@@ -10,6 +10,7 @@ import recollect.model as m
 from recollect.llm.protocol import StatementRelation
 from recollect.memory.judgement.compare import subject_words
 from recollect.memory.judgement.comparison import ALIKE
+from recollect.memory.judgement.reading import READ_AS_SAME
 from recollect.memory.judgement.statement import Statement, TokenKind, parse
 from recollect.memory.maintenance.compact import is_stated
 from recollect.memory.maintenance.consolidate.context import (
@@ -24,14 +25,22 @@ from recollect.memory.maintenance.consolidate.groups import SimilarPair
 from recollect.memory.maintenance.merge import merge
 from recollect.memory.write.precedence import supersede, wins_unattended
 from recollect.memory.write.reinforce import survivor_of
+from recollect.memory.write.writer import PROBABLY_SAME
 
 SURE = 0.95  # cosine from which two memories are merged without asking, if all else agrees too
+_READ = "read "  # how the position of a pair begins that was read as the same; no group's name does
 _PREFIX = 4  # letters that two words must share to count as forms of one
 _MEASURES = (TokenKind.NUMBER, TokenKind.DURATION, TokenKind.SIZE)
 
 
 def merge_duplicates(context: OperationContext, position: str) -> Iterator[Action]:
     """Merge memories that say the same; propose a merge where they probably do."""
+    if not position.startswith(_READ):
+        yield from _merge_similar(context, position)
+    yield from _merge_read(context, position)
+
+
+def _merge_similar(context: OperationContext, position: str) -> Iterator[Action]:
     for group, pair in context.similar_pairs(position):
         if context.superseded & {pair.older, pair.newer} or (plan := _to_merge(context, pair)) is None:
             continue
@@ -45,6 +54,47 @@ def merge_duplicates(context: OperationContext, position: str) -> Iterator[Actio
         yield Action(
             MERGED if sure else PROPOSED, (survivor.id, other.id), why, do, f"{group.name} {pair.older}"
         )
+
+
+def _merge_read(context: OperationContext, position: str) -> Iterator[Action]:
+    """Merge memories that the pair reader surely read as the same when one of them was written."""
+    links = [link for link in context.store.iter_links(context.everything) if link.reason == READ_AS_SAME]
+    for link in sorted(links, key=lambda link: (link.source, link.target)):
+        context.throttle.yield_to_foreground()
+        key = f"{_READ}{link.source} {link.target}"
+        if (position.startswith(_READ) and key <= position) or context.superseded & {
+            link.source,
+            link.target,
+        }:
+            continue
+        if (plan := _read_to_merge(context, link)) is None:
+            continue
+        survivor, other = plan
+        context.superseded.add(other.id)
+        yield Action(
+            MERGED, (survivor.id, other.id), READ_AS_SAME, partial(_merge_linked, context, link), key
+        )
+
+
+def _read_to_merge(context: OperationContext, link: m.Link) -> tuple[m.Memory, m.Memory] | None:
+    """Return which memory stays and which goes; None if one was changed since, or its user must be asked."""
+    both = context.both(link.source, link.target)
+    if both is None or any(memory.updated_at > link.created_at for memory in both):
+        return None
+    if not all(map(context.owns, both)) or context.linked(
+        link.source, link.target, m.Relation.CONTRADICTS, m.Relation.DERIVED_FROM
+    ):
+        return None
+    survivor, other = survivor_of(*both)
+    return (survivor, other) if may_go(survivor, other) else None
+
+
+def _merge_linked(context: OperationContext, link: m.Link) -> bool:
+    plan = _read_to_merge(context, link)
+    if plan is None:
+        return False
+    merge(context.store, *plan, context.embedder.model, context.actor, context.now)
+    return True
 
 
 def _to_merge(context: OperationContext, pair: SimilarPair) -> tuple[m.Memory, m.Memory, bool] | None:
@@ -112,13 +162,22 @@ def _unrecorded(context: OperationContext, pair: SimilarPair) -> tuple[m.Memory,
     """Return the older and the newer if they contradict each other and no link says so yet."""
     if pair.verdict.relation is not StatementRelation.CONTRADICTION:
         return None
-    if context.linked(pair.older, pair.newer, m.Relation.CONTRADICTS):
+    if context.linked(pair.older, pair.newer, m.Relation.CONTRADICTS) or _read_as_same(context, pair):
         return None
     both = context.unchanged(pair)
     # Where the rules only guess, they are wrong nine times in ten if the two are about different things in other words.
     if both is None or pair.verdict.certain or _only_measures_differ(*pair.texts) or _same_subject(pair):
         return both
     return None
+
+
+def _read_as_same(context: OperationContext, pair: SimilarPair) -> bool:
+    """Return whether a model has read as the same what the rules suspect to be a contradiction."""
+    return not pair.verdict.certain and any(
+        {link.source, link.target} == {pair.older, pair.newer}
+        and link.reason in (PROBABLY_SAME, READ_AS_SAME)
+        for link in context.store.links(pair.older)
+    )
 
 
 def _same_subject(pair: SimilarPair) -> bool:
