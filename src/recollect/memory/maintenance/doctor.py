@@ -14,6 +14,7 @@ from recollect.embed.open import NoEmbedder
 from recollect.errors import EmbedderUnavailable
 from recollect.frozen import frozen
 from recollect.memory.anchors.stale import stale_in
+from recollect.memory.maintenance.vectors import models_of
 from recollect.store.plain_files import plain_files
 
 _MANY_UNDESCRIBED = 10  # memories that do not say when they are needed; fewer are not worth a hint
@@ -165,11 +166,14 @@ def _vectors(store: Store, embedder: Embedder) -> Diagnosis:
     if embedder.model == NoEmbedder.model:
         return Diagnosis("vectors", True, "Vectors are turned off.")
     try:
-        missing = store.count_without_vector(embedder.model)
+        missing, lacking = map(store.count_without_vector, models_of(embedder))
     except EmbedderUnavailable as error:
         return Diagnosis("vectors", False, error.message, error.hint)
     if missing:
         finding = f"{missing:,} memories have no vector of this model."
+        return Diagnosis("vectors", False, finding, "Run `recollect init` to make them.")
+    if lacking:
+        finding = f"Memories whose situations have no vector of this model: {lacking:,}."
         return Diagnosis("vectors", False, finding, "Run `recollect init` to make them.")
     return Diagnosis("vectors", True, "Every memory has a vector of this model.")
 
