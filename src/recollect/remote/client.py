@@ -75,6 +75,10 @@ def checked_address(url: str) -> str:
     return url.rstrip("/")
 
 
+# What a server says that does not know yet that memories say when they are needed. It takes the statement without.
+_OLDER = "when_needed: Extra inputs are not permitted"
+
+
 class TeamClient:
     """Calls the operations of one server with one token. It can be used from any thread."""
 
@@ -128,6 +132,13 @@ class TeamClient:
                 if embedder is None:
                     raise
                 request["vectors"]["rows"] |= _vectors_of(error.texts[:MOST_VECTORS], embedder)
+                continue
+            except RecollectError as error:
+                if _OLDER not in error.message or "when_needed" not in request["arguments"]:
+                    raise
+                request["arguments"] = {
+                    name: value for name, value in arguments.items() if name != "when_needed"
+                }
                 continue
             return self._understood(name, operation.result, answer)
         raise TeamError(

@@ -1,18 +1,20 @@
 """Two people with a command line, hooks and homes of their own, and a team server between them."""
 
 import json
+from dataclasses import replace
 
 import anyio
 import pytest
 from mcp import Client
 from mcp_types import Implementation
 
+import recollect.model as m
 from fakes import FakeEmbedder
 from recollect.config import load_settings
 from recollect.interfaces.engine_pool import EngineOpener
 from recollect.interfaces.mcp.requests import McpRequests
 from recollect.interfaces.mcp.server import build_server
-from recollect.remote.operations import OPERATIONS
+from recollect.remote.operations import OPERATIONS, Call
 from team_people import Host
 
 
@@ -264,6 +266,24 @@ def test_an_older_server_takes_and_gives_memories_without_their_links(team, pers
     document = json.loads((tmp_path / "all.json").read_text())
     assert (len(document["memories"]), document["links"]) == (2, [])
     assert ada.run("team", "migrate", "--yes", "--json").json["report"]["links"] == 1
+
+
+def test_an_older_server_takes_a_memory_without_when_it_is_needed(ada, monkeypatch):
+    def remember(
+        call: Call, content: str, kind: str | None = None, created_by: str = "", correction: bool = False
+    ) -> m.Receipt:
+        receipt: m.Receipt = call.engine.remember(content, kind=kind, created_by=created_by)
+        return receipt
+
+    older = {**OPERATIONS, "remember": replace(OPERATIONS["remember"], run=remember)}
+    record = ("remember", "Tests need a running Redis", "--kind", "gotcha", "--created-by", "agent:claude")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("recollect.interfaces.team.app.OPERATIONS", older)
+        done = ada.run(*record, "--when", "the suite hangs", "--json")
+
+    assert done.code == 0, done.err
+    assert ada.run("show", done.json["id"], "--json").json["memory"]["when_needed"] == []
 
 
 def test_an_export_of_the_team_can_be_imported_into_a_local_store(ada, ben, tmp_path):
