@@ -341,6 +341,7 @@ class RemoteMemories(Memories):
         return memory
 
     def wrong(self, name: str, because: str = "", instead: str = "", restore: bool = False) -> "WrongResult":
+        because, instead = redact(because)[0], redact(instead)[0]
         result: WrongResult = self._call(
             "wrong", name=name, because=because, instead=instead, restore=restore
         )
@@ -358,7 +359,8 @@ class RemoteMemories(Memories):
         *,
         change: m.Change | None = None,
     ) -> m.Memory:
-        memory: m.Memory = self._call("tag", name=name, add=tuple(add), remove=tuple(remove))
+        named = tuple(redact(tag)[0] for tag in add)
+        memory: m.Memory = self._call("tag", name=name, add=named, remove=tuple(remove))
         return memory
 
     def link(
@@ -494,7 +496,7 @@ class RemoteMaintenance(Maintenance):
         return found
 
     def decide(self, name: str, answer: str, text: str = "") -> "ReviewDecision":
-        decision: ReviewDecision = self._call("decide", name=name, answer=answer, text=text)
+        decision: ReviewDecision = self._call("decide", name=name, answer=answer, text=redact(text)[0])
         return decision
 
     def close_gap(self, name: str, change: m.Change) -> bool:

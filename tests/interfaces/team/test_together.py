@@ -275,7 +275,17 @@ def test_a_secret_in_a_situation_does_not_leave_the_machine(ada, monkeypatch):
     assert len(needed(ada, id)) == 1
 
 
-def test_a_secret_in_an_edited_text_does_not_leave_the_machine(ada, monkeypatch):
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("edit", "ID", "Tests need Redis, whose password is hunter2-correct-horse"),
+        ("wrong", "ID", "--because", "its password is hunter2-correct-horse"),
+        ("wrong", "ID", "--instead", "Tests need Redis, whose password is hunter2-correct-horse"),
+        ("tag", "ID", "password=hunter2-correct-horse"),
+    ],
+    ids=["edit", "because", "instead", "tag"],
+)
+def test_a_secret_in_a_change_does_not_leave_the_machine(ada, monkeypatch, command):
     id = ada.run("remember", REDIS, "--json").json["id"]
     sent = []
     call = TeamClient.call
@@ -283,9 +293,9 @@ def test_a_secret_in_an_edited_text_does_not_leave_the_machine(ada, monkeypatch)
         TeamClient, "call", lambda self, *arguments: sent.append(str(arguments)) or call(self, *arguments)
     )
 
-    done = ada.run("edit", id, "Tests need Redis, whose password is hunter2-correct-horse")
+    done = ada.run(*(id if word == "ID" else word for word in command))
 
-    assert "Redacted 1 secret: password" in done.out
+    assert done.code == 0, done.err
     assert sent and "hunter2" not in "".join(sent)
 
 
