@@ -343,9 +343,11 @@ class SqliteStore:
                 yield TextRow(num, memory_id, content, *words, kind, tuple(key))
 
     def vectors_since(self, model: str, seq: int) -> Iterator[VectorRow]:
-        join = "JOIN" if seq < 0 else "LEFT JOIN"  # of most models, such as +when, there may be few or none
-        vectors = f"{join} vectors v ON v.num = m.num AND v.model = ?"
-        query = f"SELECT m.num, m.id, v.vector, {COLUMNS} FROM memories m {_since(seq, vectors)}"
+        if seq < 0:  # by the index of the vectors: of most models, such as +when, there may be few or none
+            found = "FROM vectors v CROSS JOIN memories m ON m.num = v.num WHERE v.model = ? AND m.seq > ? ORDER BY v.num"
+        else:
+            found = f"FROM memories m {_since(seq, 'LEFT JOIN vectors v ON v.num = m.num AND v.model = ?')}"
+        query = f"SELECT m.num, m.id, v.vector, {COLUMNS} {found}"
         with self._feed() as db:
             for num, memory_id, vector, *key in db.execute(query, (model, seq)):
                 yield VectorRow(num, memory_id, tuple(key), vector)
