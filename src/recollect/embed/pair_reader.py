@@ -26,7 +26,8 @@ PERHAPS_ENGLISH = 2.5
 FEW_ENGLISH = 0.2
 _ONLY_ENGLISH = frozenset(
     "the are for from with by and not never always only uses used run runs our its this that when before after must should does don't "
-    "keep kept have than into each every been at".split()
+    "keep kept have has had than into each every been at were which what who how there here because they them you your user "
+    "doesn't isn't aren't can't that's".split()
 )
 HOLDS_BESIDE = Relatedness(0.0, 0.0, 1.0)  # of what is not read
 _PLAIN_WORD = re.compile(r"(?<![\w./`:@-])[^\W\d_]+(?:['’][a-z]{1,3})?(?![\w/`:(=-])")

@@ -670,6 +670,14 @@ def test_the_same_steps_in_another_order_are_asked_about_and_never_merged(old, n
     assert (found.relation, found.certain) == (StatementRelation.CONTRADICTION, False)
 
 
+def test_what_happens_nightly_is_no_order_to_do_it():
+    found = compare(
+        "Nightly dump of the CRM starts at 04:00.", "Nightly dump of the CRM starts at 02:30.", 0.97
+    )
+
+    assert found.relation is StatementRelation.CONTRADICTION
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

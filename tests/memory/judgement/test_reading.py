@@ -82,10 +82,12 @@ def test_a_contradiction_that_the_rules_only_suspect_is_none_if_it_is_read_as_th
     assert (suspected.relation, suspected.certain) == (StatementRelation.CONTRADICTION, False)
 
     assert read(ScriptedReader(CONTRADICTS), DRAFTS_AGAIN, DRAFTS, 0.7) == suspected
-    found = read(ScriptedReader(SAME), DRAFTS_AGAIN, DRAFTS, 0.7)
+    proposed = read(ScriptedReader(Relatedness(0.05, 0.9, 0.05)), DRAFTS_AGAIN, DRAFTS, 0.7)
+    merged = read(ScriptedReader(SAME), DRAFTS_AGAIN, DRAFTS, 0.7)
 
-    assert (found.relation, found.certain) == (StatementRelation.MERGEABLE, False)
-    assert "read as the same, 97%" in found.explanation
+    assert [found.relation for found in (proposed, merged)] == [StatementRelation.MERGEABLE] * 2
+    assert [found.certain for found in (proposed, merged)] == [False, True]
+    assert "read as the same, 97%" in merged.explanation
 
 
 @pytest.mark.parametrize(

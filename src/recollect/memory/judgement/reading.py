@@ -20,6 +20,8 @@ FAR_CONTRADICTS = 0.95  # …and the same for two that are farther apart than `N
 SAME_AFTER_ALL = 0.3  # that two say the same, from which a contradiction that the rules suspect is none
 SAYS_THE_SAME = 0.3  # from which a merge is proposed…
 SURELY_THE_SAME = 0.7  # …and from which consolidation merges, if the words agree in all that words can tell
+# From here, consolidation also merges what the rules suspect to be a contradiction, or where one of them counts what the other does not.
+NO_DOUBT = 0.95
 NEAR = 0.4  # cosine
 READ_NEAR = 0.25  # cosine from which a pair is read when one of them is written
 MOST_READ = 2  # nearest statements that a new one is read with: somebody waits, some 8 ms of CPU for each
@@ -56,12 +58,14 @@ def after_reading(
         if reading.same < SAME_AFTER_ALL:
             return comparison
         reason = f"{comparison.reason}, read as the same, {reading.same:.0%}"
-        return Comparison(StatementRelation.MERGEABLE, reason, certain=False, decided_by=name)
+        certain = reading.same >= NO_DOUBT and comparison.rule != "revised" and may_say_the_same(new, old)
+        return Comparison(StatementRelation.MERGEABLE, reason, certain=certain, decided_by=name)
     certain = False
     if reading.contradiction >= (CONTRADICTS if (cosine or 0.0) >= NEAR else FAR_CONTRADICTS):
         relation, read = StatementRelation.CONTRADICTION, f"a contradiction, {reading.contradiction:.0%}"
-    elif reading.same >= max(SAYS_THE_SAME, reading.contradiction) and not is_about_another(
-        comparison, new, old
+    elif reading.same >= max(SAYS_THE_SAME, reading.contradiction) and (
+        not is_about_another(comparison, new, old)
+        or (reading.same >= NO_DOUBT and may_say_the_same(new, old))
     ):
         relation, read = StatementRelation.MERGEABLE, f"the same, {reading.same:.0%}"
         certain = reading.same >= SURELY_THE_SAME and may_say_the_same(new, old)

@@ -441,7 +441,8 @@ def _order(raws: list[_RawToken]) -> str | None:
     "Use pnpm" and the subject of a commit look alike. "Formatting: black" says what holds.
     """
     stated = _without_labels(raws)
-    if len(stated) > 2 and (stated[0].lower.endswith("ly") or stated[0].lower in ("just", "also")):
+    manner = stated[0].lower.endswith("ly") and stated[0].lower not in _HOW_OFTEN if stated else False
+    if len(stated) > 2 and (manner or stated[0].lower in ("just", "also")):
         stated = stated[1:]
     if len(stated) < 2 or stated[0].in_code or stated[0].lower in _ARTICLES | _PRONOUNS:
         return None
@@ -896,3 +897,4 @@ _ASIDES = word_set("until till")
 _BEFORE_ONCE = word_set("least most minimum max exactly")
 _AFTER_ONCE = word_set("a an per every daily more") | {""}
 _CLAUSE_WORDS = word_set("but") | _REASONS
+_HOW_OFTEN = word_set("hourly daily nightly weekly monthly quarterly yearly")  # "the nightly dump" is a thing
