@@ -708,7 +708,7 @@ CRATES = {
     "Cargo.toml": '[package]\nname = "shop"\n[workspace]\nmembers = ["till"]\nexclude = ["cart", "ci"]\n',
     "src/lib.rs": "",
     **{f"{folder}/Cargo.toml": f'[package]\nname = "{folder}"\n' for folder in ("till", "cart", "ci/probe")},
-    **{f"{folder}/src/lib.rs": "" for folder in ("till", "cart", "ci/probe")},
+    **{f"{folder}/src/lib.rs": "#[test]" for folder in ("till", "cart", "ci/probe")},
 }
 
 
@@ -735,7 +735,7 @@ def test_a_member_of_a_workspace_may_be_named_by_a_pattern(member, folder):
     files = {
         "Cargo.toml": f'[workspace]\nmembers = ["{member}"]\nexclude = ["{beside}"]\n',
         **{f"{each}/Cargo.toml": '[package]\nname = "till"\n' for each in (folder, beside, "other/a/b/c")},
-        **{f"{each}/src/lib.rs": "" for each in (folder, beside, "other/a/b/c")},
+        **{f"{each}/src/lib.rs": "#[test]" for each in (folder, beside, "other/a/b/c")},
     }
 
     found = {tools.path: tools.commands["test"] for tools in find_tools(scan_input(files))}
@@ -1290,10 +1290,10 @@ def test_tests_without_some_crates_are_not_those_of_the_workspace_and_a_script_o
     files = {
         "Cargo.toml": '[workspace]\nmembers = ["crates/*"]\n',
         "crates/till/Cargo.toml": '[package]\nname = "till"\n',
-        "crates/till/src/lib.rs": "",
+        "crates/till/src/lib.rs": "#[test]",
         "crates/till/run-tests.sh": "",
         "crates/shelf/Cargo.toml": '[package]\nname = "shelf"\n',
-        "crates/shelf/src/lib.rs": "",
+        "crates/shelf/src/lib.rs": "#[test]",
         ".github/workflows/ci.yml": workflow(
             "cargo test --workspace --exclude shelf", "cd crates/till && ./run-tests.sh"
         ),
@@ -1578,7 +1578,7 @@ def test_a_part_with_benchmarks_is_not_tested_by_itself():
         **{
             f"{part}/Cargo.toml": f'[package]\nname = "{part[-4:]}"\n' for part in ("till", "till/benchmarks")
         },
-        **{f"{part}/src/lib.rs": "" for part in ("till", "till/benchmarks")},
+        **{f"{part}/src/lib.rs": "#[test]" for part in ("till", "till/benchmarks")},
     }
 
     assert [tools.path for tools in find_tools(scan_input(files))] == ["", "till"]
@@ -1659,3 +1659,117 @@ def test_what_prints_a_version_formats_nothing():
 
     assert "format" not in commands(files)
     assert commands(files)["lint"] == "phpstan analyze"
+
+
+@pytest.mark.parametrize(
+    "block, line",
+    [
+        ("    platform darwin -- Python 3.6.5, pytest-3.5.1, py-1.5.3\n    pytest\n", "pytest"),
+        ("    $ ./configure\n    tox\n    $ pytest\n", "pytest"),
+        ("    $ echo \\\n    pytest\n", "pytest"),
+    ],
+)
+def test_what_a_command_prints_is_no_command(block, line):
+    files = {"CONTRIBUTING.md": f"# Tests\n\n{block}", "pyproject.toml": '[project]\nname = "shop"\n'}
+    assert commands(files)["test"] == line
+
+
+def test_a_command_of_a_guide_is_told_without_its_options_for_coverage():
+    files = {"CONTRIBUTING.md": "    $ pytest --cov shop --cov-branch\n", "pyproject.toml": ""}
+    assert commands(files)["test"] == "pytest"
+
+
+OTHER_TESTS = """tasks.register("testJdk8", Test) { }
+tasks.getByName('test').enabled = false
+"""
+
+
+def test_gradle_checks_where_the_task_for_tests_is_turned_off_for_others():
+    files = {
+        "build.gradle": "junit",
+        "gradlew": "",
+        "till/build.gradle": OTHER_TESTS,
+        "till/src/test/java/TillTest.java": "",
+        "shelf/build.gradle": "",
+        "shelf/src/test/java/ShelfTest.java": "",
+    }
+    assert commands(files)["test"] == "./gradlew check"
+    assert commands(files, "till")["test"] == "./gradlew :till:check"
+    assert commands(files, "shelf")["test"] == "./gradlew :shelf:test"
+    files["till/build.gradle"] = "test { enabled = false }"  # it has none
+    assert commands(files)["test"] == "./gradlew test"
+
+
+@pytest.mark.parametrize(
+    "inside, script, is_tested",
+    [
+        ("src/test/java/TillTest.java", "", True),
+        ("src/jvmTest/kotlin/TillTest.kt", "", True),
+        ("src/androidTest/java/TillTest.java", "", False),
+        ("src/androidTest/java/TillTest.java", "sourceSets { test { java.srcDir 'src/androidTest' } }", True),
+        ("java-test/src/test/java/TillTest.java", "", False),
+    ],
+)
+def test_a_part_of_gradle_is_tested_by_itself_if_its_task_has_tests(inside, script, is_tested):
+    files = {
+        "build.gradle": "junit",
+        "gradlew": "",
+        "till/build.gradle": script,
+        "till/src/main/java/Till.java": "",
+        f"till/{inside}": "",
+    }
+    assert ("till" in {each.path for each in find_tools(scan_input(files))}) is is_tested
+
+
+@pytest.mark.parametrize(
+    "fix, line",
+    [
+        ("eslint . --fix && prettier -w src test", "npx prettier -w src test"),
+        ("prettier --check src", None),
+        ("prettier --check .", "npx prettier --write ."),
+        ("eslint . --fix", "npx prettier --write ."),
+    ],
+)
+def test_prettier_writes_what_a_script_of_the_project_has_it_write(fix, line):
+    manifest = f'{{"scripts": {{"test": "mocha", "mend": "{fix}"}}, "devDependencies": {{"prettier": "3"}}}}'
+    files = {"package.json": manifest, ".prettierrc": "", "index.js": "", "package-lock.json": ""}
+    assert commands(files).get("format") == line
+
+
+def test_a_linter_that_an_environment_of_tox_runs_is_run_by_it():
+    tox = "[testenv:style]\ncommands=ruff check {toxinidir}/src\ndeps=ruff\n"
+    files = {"pyproject.toml": '[project]\nname = "shop"\n[tool.ruff]\n', "tox.ini": tox}
+    assert commands(files)["lint"] == "tox -e style"
+
+
+@pytest.mark.parametrize(
+    "repo, lint, program",
+    [("builtin", "", "prek"), ("https://x", "prek run", "prek"), ("https://x", "", "pre-commit")],
+)
+def test_hooks_are_run_by_what_runs_them_in_the_project(repo, lint, program):
+    files = {
+        "pyproject.toml": '[project]\nname = "shop"\n[tool.ruff.format]\n',
+        ".pre-commit-config.yaml": f"repos:\n  - repo: {repo}\n    hooks:\n      - id: ruff-format\n",
+        ".github/workflows/ci.yml": workflow(lint) if lint else "",
+    }
+    assert commands(files)["format"] == f"{program} run ruff-format --all-files"
+
+
+@pytest.mark.parametrize(
+    "text, is_tested",
+    [
+        ("#[test]\nfn sells() {}", True),
+        ("#[tokio::test]\nasync fn sells() {}", True),
+        ("/// ```\n/// sell();\n/// ```", True),
+        ("fn test_compile() {}", False),
+    ],
+)
+def test_a_crate_without_tests_is_not_tested_by_itself(text, is_tested):
+    manifest = '[package]\nname = "{}"\n'
+    files = {
+        "Cargo.toml": manifest.format("shop") + '[workspace]\nmembers = ["till"]\n',
+        "src/lib.rs": "",
+        "till/Cargo.toml": manifest.format("till"),
+        "till/src/lib.rs": text,
+    }
+    assert ("till" in {each.path for each in find_tools(scan_input(files))}) is is_tested

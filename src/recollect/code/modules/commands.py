@@ -358,11 +358,16 @@ _TITLE = re.compile(r"#{1,6}\s+(.*)|={1,6}\s+(.*)")
 _WORK_TITLE = re.compile(r"\b(?:test|develop|contribut|hack|build)", re.IGNORECASE)
 _IN_TEXT = re.compile(r"`{1,2}([^`\n]{3,120})`{1,2}")
 _PROMPT = re.compile(r"^(?:[$%>]|\([\w.-]{1,30}\) ?\$)\s+")
+_SHELL_PROMPT = re.compile(r"^(?:[$%]|\([\w.-]{1,30}\) ?\$)\s")
 # Arguments that pick one test, and placeholders: such a command is an example.
 _ONE_TEST = re.compile(
     r"::|\s-[kt]\s|\s--(?:filter|tests?|grep|run|spec|match|update|ci)[\s=]|[<\[{…*]|\.\.\.(?!/|\s|$)"
     r"|\s-run[\s=]|\w\.(?:py|rb|js|ts|tsx|php|rs|go|java)\b|\bpath/to\b|#\w"
 )
+
+
+# What a program prints: "rootdir: /home/me", "platform linux -- Python 3.12.1, pytest-8.0.0".
+_PRINTED = re.compile(r"^[\w.-]+:\s|^platform \w+ -- |^={3,}|^[^\"']*\w-\d+\.\d[\w.]*,\s")
 
 
 def names_one_test(line: str) -> bool:
@@ -378,8 +383,9 @@ def guide_commands(project: ScanInput) -> list[CiCommand]:
         if is_guide or _README.fullmatch(path):
             found += [
                 (rank, CiCommand(slot, ecosystem, line, tool, "", f"{path}:{number}"))
-                for rank, number, line in _guide_lines(project.text(path), whole=is_guide)
-                if not names_one_test(line)
+                for rank, number, written in _guide_lines(project.text(path), whole=is_guide)
+                for line in ((_plain(written, {}) or written) if "--cov" in written else written,)
+                if not (names_one_test(line) or _PRINTED.search(line))
                 and (known := _slot_in(project, "", line))
                 and _is_command(line, known[1], rank)
                 for ecosystem, slot, tool in (known,)
@@ -396,8 +402,13 @@ def _is_command(line: str, slot: str, rank: int) -> bool:
 def _guide_lines(text: str, *, whole: bool) -> Iterator[tuple[int, int, str]]:
     """Yield rank, line number and text of what may be commands: lines of code blocks, and code within sentences."""
     is_fenced, is_about_work, before = False, whole, ""
+    is_prompted = False  # in a block with prompts, the lines without one are what the commands print
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.strip()
+        if line and (line.startswith(("```", "~~~")) or not (is_fenced or raw[0] in " \t")):
+            is_prompted = False
+        is_printed = is_prompted and not _SHELL_PROMPT.match(line) and not before.endswith("\\")
+        is_prompted = is_prompted or bool(_SHELL_PROMPT.match(line))
         if line.startswith(("```", "~~~", "----")) and not line.strip("`~-").strip().count(" "):
             is_fenced = not is_fenced if line[0] in "`~" else is_fenced
             if line[0] == "-" and before and not whole:
@@ -407,7 +418,8 @@ def _guide_lines(text: str, *, whole: bool) -> Iterator[tuple[int, int, str]]:
         elif not is_fenced and not whole and before and re.fullmatch(r"[=~^-]{3,}", line):
             is_about_work = bool(_WORK_TITLE.search(before))
         elif is_about_work and (is_fenced or raw.startswith(("    ", "\t")) or _PROMPT.match(line)):
-            yield 0, number, _PROMPT.sub("", line).split(" #")[0].strip()
+            if not is_printed:
+                yield 0, number, _PROMPT.sub("", line).split(" #")[0].strip()
         elif is_about_work:
             yield from ((1, number, found.strip()) for found in _IN_TEXT.findall(line))
         before = line

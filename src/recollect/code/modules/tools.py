@@ -414,18 +414,30 @@ def _has_tests(project: ScanInput, folder: str, info: PackageInfo) -> bool:
     inside = (path[len(folder) + 1 :] for path in project.sizes if path.startswith(f"{folder}/"))
     if "<packaging>pom</packaging>" in project.text(f"{folder}/pom.xml"):
         return False  # it only names other parts
-    if info.tool == "cargo" and "Cargo.toml" in project.inside(""):
-        return True
+    if info.tool == "gradle":
+        own = [path.removeprefix(f"{folder}/") for path in project.sizes if path.startswith(f"{folder}/src/")]
+        script = project.text(f"{folder}/build.gradle") + project.text(f"{folder}/build.gradle.kts")
+        if own and not _MOVES_TESTS.search(script):
+            return any(map(_TESTS_OF_GRADLE.match, own))
     return any(
         is_test_name(path) or any(folder_role(part) is FileRole.TESTS for part in path.split("/")[:-1])
         for path in inside
     ) or (info.tool == "cargo" and _has_rust_tests(project, folder))
 
 
+_MOVES_TESTS = re.compile(r"(?i)\btest\b[^{}]{0,80}\{?[^{}]{0,200}\bsrcDir|\bsrcDirs?\b[^\n]{0,200}test")
+_TESTS_OF_GRADLE = re.compile(  # of which the tasks `test` and `check` run none on a device
+    r"src/(?:test|(?!android(?:Instrumented)?Test/|(?:integration|functional|int)Test/)\w+Test)/"
+)
+
+
 def _has_rust_tests(project: ScanInput, folder: str) -> bool:
     """Return whether the code of a crate tests itself. That of a module for another language often cannot."""
     sources = (path for path in project.sizes if path.startswith(f"{folder}/") and path.endswith(".rs"))
-    return any("#[test]" in project.text(path) for path in sources)
+    return any(_RUST_TEST.search(project.text(path)) for path in sources)
+
+
+_RUST_TEST = re.compile(r"#!?\[[^\]\n]{0,80}test|//[/!] ?```|\b(?:quickcheck|proptest)!")
 
 
 def _by_runs(candidates: Sequence[Candidate], runs: Sequence[CommandRun]) -> Candidate | None:

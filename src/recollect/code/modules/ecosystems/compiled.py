@@ -150,7 +150,8 @@ def read_maven(project: ScanInput, folder: str) -> PackageInfo:
 
 def read_gradle(project: ScanInput, folder: str) -> PackageInfo:
     scripts = [path for path in project.sizes if re.search(r"(^|/)[\w.-]*\.gradle(\.kts)?$", path)]
-    text = "".join(project.text(path) for path in scripts if path.startswith(folder))
+    start = f"{folder}/" if folder else ""
+    text = "".join(project.text(path) for path in scripts if path.startswith(start))
     gradle = _gradle(project, folder)
     linters, commands = _java_linters(text, f"{gradle} spotless", f"{gradle} checkstyleMain")
     for word, command in (("ktlint", "ktlintCheck"), ("detekt", "detekt")):
@@ -163,6 +164,9 @@ def read_gradle(project: ScanInput, folder: str) -> PackageInfo:
         test = TestFramework(
             test.tool, "", f"{gradle} check"
         )  # there is a task of tests for each platform only
+    run_here = [path for path in scripts if not folder or folder_of(path) == folder]
+    if any(_tests_otherwise(project.text(path)) for path in run_here):
+        test = TestFramework(test.tool, "", f"{gradle} check")  # `test` would leave out tests
     is_spring = re.search(
         r"""(?:id|plugin)\b[^\n]{0,5}['"]org\.springframework\.boot['"](?!.*apply false)""", own
     )
@@ -175,6 +179,17 @@ def read_gradle(project: ScanInput, folder: str) -> PackageInfo:
         linters,
         sources=dict.fromkeys(commands, f"{SET_UP}build.gradle"),
     )
+
+
+_TEST_IS_OFF = re.compile(
+    r"""(?:\btest|(?:getByName|named)\(\s*['"]test['"]\s*\))\s*(?:\.|\{\s*)(?:it\.)?enabled\s*=\s*false\b"""
+)
+_OTHER_TEST_TASK = re.compile(r"""\btype:\s*Test\b|,\s*Test(?:::class)?\s*\)|<Test>\s*\(\s*["']""")
+
+
+def _tests_otherwise(script: str) -> bool:
+    """Return whether a build script of Gradle turns the task `test` off, and has another one for the tests."""
+    return bool(_TEST_IS_OFF.search(script) and _OTHER_TEST_TASK.search(script))
 
 
 def _gradle(project: ScanInput, folder: str) -> str:

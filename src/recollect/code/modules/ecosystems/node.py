@@ -66,6 +66,10 @@ def read_node(project: ScanInput, folder: str) -> PackageInfo:
     needs = {name for group in ("dependencies", "peerDependencies") for name in table_at(document, group)}
     packages = needs | set(table_at(document, "devDependencies"))
     linters, commands, sources = find_linters("node", names, {"package.json": text}, run)
+    if commands.get("format") == f"{run}prettier --write ." and (own := _own_prettier(scripts)) is not None:
+        del commands["format"]  # it would write files that the project does not format
+        if own:
+            commands["format"], sources["format"] = run + own, source
     if "typescript" not in packages and commands.get("types") == f"{run}tsc --noEmit":
         del commands["types"]  # `npx` would fetch another package of that name
     test = _tests(names, folder, packages, scripts, run, tool)
@@ -84,6 +88,21 @@ def read_node(project: ScanInput, folder: str) -> PackageInfo:
         tuple(_doors(project, folder, document)),
         sources,
     )
+
+
+def _own_prettier(scripts: Mapping[str, str]) -> str | None:
+    """Return how a script has Prettier write files; "" if scripts only check some of them, None if they name none."""
+    calls = [
+        part.strip()
+        for body in scripts.values()
+        for part in re.split(r"&&|\|\||;", body)
+        if _PRETTIER.match(part)
+    ]
+    writing = next((call for call in calls if re.search(r"\s(?:-w|--write)\b", call)), "")
+    return writing if writing or any("." not in call.split() for call in calls) else None
+
+
+_PRETTIER = re.compile(r"\s*+prettier\s")
 
 
 def _tool(project: ScanInput, folder: str, document: Mapping[str, Any]) -> str:

@@ -153,7 +153,8 @@ def _is_named(word: str, text: str) -> bool:
 def what_runs(project: ScanInput, folder: str) -> list[Runner]:
     """Return CI, tox, nox and task files with what they run, then the hooks of pre-commit."""
     found = [Runner(each.source, each.line) for each in ci_commands(project)]
-    parts = re.split(r"(?m)^\[testenv:([\w.{},-]{1,60})\]", project.text(join(folder, "tox.ini")))
+    tox = re.sub(r"(?m)^(commands\w{0,8})=", r"\1 = ", project.text(join(folder, "tox.ini")))
+    parts = re.split(r"(?m)^\[testenv:([\w.{},-]{1,60})\]", tox)
     found += [
         Runner("tox.ini", _SECTION.sub("", text), "" if "{" in name else f"tox -e {name}")
         for name, text in zip(parts[1::2], parts[2::2], strict=False)
@@ -162,7 +163,16 @@ def what_runs(project: ScanInput, folder: str) -> list[Runner]:
     for name in ("noxfile.py", "Makefile", "justfile", "Taskfile.yml"):
         found.append(Runner(name, project.text(join(folder, name))))
     hooks = re.findall(r"(?m)^[ \t]*+-?[ \t]*+id:[ \t]*[\"']?([\w-]+)", project.text(join(folder, HOOKS)))
-    return found + [Runner(HOOKS, hook, f"pre-commit run {hook} --all-files") for hook in hooks]
+    program = "prek" if _runs_prek(project, folder, found) else "pre-commit"
+    return found + [Runner(HOOKS, hook, f"{program} run {hook} --all-files") for hook in hooks]
+
+
+def _runs_prek(project: ScanInput, folder: str, runners: Sequence[Runner]) -> bool:
+    """Return whether prek runs the hooks: they need it, or it is what CI and tasks name."""
+    if re.search(r"(?m)^[ \t]*+-?[ \t]*+repo:[ \t]*[\"']?builtin\b", project.text(join(folder, HOOKS))):
+        return True
+    names = {name for each in runners for name in ("prek", "pre-commit") if _is_named(name, each.text)}
+    return names == {"prek"}
 
 
 def first_name(names: Iterable[str], pattern: str) -> str:
