@@ -3,6 +3,7 @@
 import pytest
 from scan_inputs import code, scan_input
 
+from recollect.code.modules.descriptions import says_what_it_is
 from recollect.code.modules.module_map import Confidence
 from recollect.code.modules.scan import scan
 from recollect.code.paths import FileRole, classify_files
@@ -979,3 +980,20 @@ def test_the_terms_of_a_licence_describe_nothing():
     }
 
     assert not any("edistribution" in each.description for each in modules(files).values())
+
+
+def test_a_few_files_at_the_root_are_not_described_as_the_whole_project():
+    manifest = {"pyproject.toml": '[project]\nname = "shop"\ndescription = "Sells all goods."\n'}
+    files = {**manifest, "probe.py": code(4), "profiler.py": code(4), "shop/__init__.py": code(9)}
+    files |= {"shop/till.py": code(9), "shop/cart.py": code(9)}
+    beside = next(each for each in scan(scan_input(files)).modules if "probe.py" in each.core_files)
+    assert "Sells" not in beside.description
+    alone = scan(scan_input({**manifest, "shop.py": code(9), "till.py": code(1)})).modules
+    assert any(each.description == "Sells all goods." for each in alone)
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Import Shop into your application to sell.", "The Till project is no longer maintained."]
+)
+def test_what_a_readme_tells_of_use_or_of_another_project_describes_nothing(sentence):
+    assert not says_what_it_is(sentence)

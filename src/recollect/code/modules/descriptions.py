@@ -205,13 +205,14 @@ def _prose(paragraph: str) -> str:
 
 
 _INSTRUCTION = re.compile(
-    r"(?:to (?:build|run|install|test|start|use|get|set)|run|use|select|configure|download|open|follow|install|make sure|clone|check|read|learn|join|try|take|mix|looking|first|please|if you|you (?:can|need|must|should)|see|visit|note|when|if)\b(?!-)",
+    r"(?:to (?:build|run|install|test|start|use|get|set)|run|use|select|configure|download|open|follow|install|make sure|clone|check|read|learn|join|try|take|mix|looking|first|please|if you|you (?:can|need|must|should)|see|visit|note|when|if)\b(?!-)|(?:import|add|include) \S{1,60} (?:in)?to your\b",
     re.I,
 )
 
 
 _UNREADY = re.compile(
-    r"\b(?:alpha|beta|experimental|breaking changes|deprecated|work in progress|under construction)\b", re.I
+    r"\b(?:alpha|beta|experimental|breaking changes|deprecated|no longer (?:being )?maintained|work in progress|under construction)\b",
+    re.I,
 )
 
 

@@ -203,6 +203,8 @@ class _Scan:
         """Yield descriptions from all sources, the best first."""
         package = package_of(group.files[0], self._packages)
         base = self._bases[package]
+        if group.key == "." and self._is_beside_the_code(group, base):
+            return  # what is said of the whole is not about these
         is_base = group.key in (package or ".", base)
         is_base = is_base and any(folder_of(path) in (package, base) for path in group.files)
         if is_base and (package or self._is_at_root):
@@ -229,6 +231,20 @@ class _Scan:
             yield headline(own, self._project.text(own))
         if len(group.files) == 1 and not group.files[0].endswith(CLASS_FILES):
             yield self._headline(group.files[0])
+
+    def _is_beside_the_code(self, group: Group, base: str) -> bool:
+        """Return whether the code is in `src`, `lib` or a package, and only a few other files are at the root."""
+        entries = self._infos[""].entries
+        if any(folder_of(path) or path in entries for path in group.files):
+            return False
+        named = self._infos[""].name.rsplit("/", 1)[-1]
+        inside = {folder for folder in (base, "src", "lib", named, named.replace("-", "_")) if folder}
+        elsewhere = sum(
+            size
+            for path, size in self._project.sizes.items()
+            if is_code(path) and any(is_below(path, folder) for folder in inside)
+        )
+        return elsewhere > sum(self._project.sizes[path] for path in group.files)
 
     def _contents(self, group: Group) -> str:
         """Return the names of its files, or of what is defined in its only one."""
