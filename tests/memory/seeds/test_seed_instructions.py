@@ -271,3 +271,26 @@ def test_a_step_is_told_with_the_occasion_that_its_heading_names():
         "Adding a New Till: Create a project called `Shop.NewTill`.",
         "Keep the file `Shop.cs` short.",
     ]
+
+
+def test_a_command_with_an_option_that_does_not_work_is_not_told(tmp_path):
+    said(
+        tmp_path,
+        text='- Run all tests: `dotnet test --filter "Speed!=slow"`\n'
+        "- Run the fast tests: `dotnet test --fast`\n"
+        "- Never use VSTest. Its `--filter` syntax does NOT work.\n"
+        "- The option `--fast` does not work on Windows.\n",
+    )
+    found = [seed.source for seed in find_seeds(tmp_path)]
+    assert "AGENTS.md:1" not in found
+    assert {"AGENTS.md:2", "AGENTS.md:3"} <= set(found)
+
+
+def test_a_filter_by_a_trait_that_no_test_has_is_not_told(tmp_path):
+    (tmp_path / "TillTests.cs").write_text('[Trait("TestCategory", "Slow")]')
+    said(
+        tmp_path,
+        text='- Always skip slow tests by `-- --filter-not-trait "Slow=true"`\n'
+        '- Always leave out unstable tests with `-- --filter-not-trait "TestCategory=Slow"` in CI\n',
+    )
+    assert [seed.source for seed in find_seeds(tmp_path)] == ["AGENTS.md:2"]

@@ -46,7 +46,6 @@ def write(root, files):
             [
                 "Node.js 20 or newer is needed.",
                 "Node packages are installed with pnpm.",
-                "JavaScript files are ES modules.",
                 "The frameworks here: React and Next.js.",
                 "The tests are written for Vitest.",
                 "TypeScript is checked in strict mode.",
@@ -65,7 +64,7 @@ def write(root, files):
             {
                 "go.mod": "module x\n\ngo 1.22\n\nrequire (\n\tgithub.com/labstack/echo/v4 v4.11.0\n\tgithub.com/spf13/cobra v1.8.0\n)\n"
             },
-            ["Go 1.22 or newer is needed.", "The frameworks here: Echo and Cobra."],
+            ["The frameworks here: Echo and Cobra."],
         ),
         (
             {"pom.xml": "<java.version>21</java.version><artifactId>spring-boot-starter</artifactId>"},

@@ -19,6 +19,7 @@ from recollect.memory.seeds.seed import Seed
 from recollect.memory.seeds.styles import style_seeds
 from recollect.memory.seeds.truth import ProjectNames, is_true
 from recollect.memory.write.limits import refuse_ignored
+from recollect.text.sentences import sentences
 
 MOST_SEEDS = 40
 FIRST_SEEDS = 15  # of a first `recollect init`: more are not reviewed
@@ -46,6 +47,7 @@ def find_seeds(
     """
     names = ProjectNames(root, symbols)
     written = [seed for seed in _open(root, instruction_seeds(root)) if is_true(seed, names)]
+    written = list(_uncontradicted(written))
     written = [seed if _is_rule(seed) else replace(seed, confidence=DESCRIBED) for seed in written]
     written.sort(key=lambda seed: -seed.confidence)
     linters = frozenset(name for each in tools for name in each.linters) if tools else None
@@ -78,6 +80,32 @@ def find_seeds(
     return _distinct(
         (*first, *sorted((*found, *written[len(first) :]), key=lambda seed: -seed.confidence)), most
     )
+
+
+_FAILS = re.compile(r"\b(?:(?:does|do|will) not|doesn't|don't|won't) work\W*$", re.I)
+_SOMETIMES = re.compile(
+    r"\b(?:if|when|while|unless|until|with|without|on|in|for|from|inside|outside)\b", re.I
+)
+
+
+def _uncontradicted(seeds: Sequence[Seed]) -> Iterator[Seed]:
+    """Leave out commands with an option of which another line of the same file says that it does not work."""
+    failing = {
+        (seed.source.partition(":")[0], option)
+        for seed in seeds
+        for sentence in sentences(seed.content)
+        if _FAILS.search(sentence) and not _SOMETIMES.search(sentence)
+        for option in re.findall(r"`(-{1,2}[\w-]+)`", sentence)
+    }
+    for seed in seeds:
+        words = {
+            word.partition("=")[0]
+            for code in re.findall(r"`([^`]+)`", seed.content)
+            if code[0] != "-" and not _FAILS.search(seed.content)
+            for word in code.split()
+        }
+        if not any((seed.source.partition(":")[0], word) in failing for word in words):
+            yield seed
 
 
 _GLOSSARY = re.compile(  # "`Order` — what a customer buys", "Order book (`orders.py`): what customers buy"

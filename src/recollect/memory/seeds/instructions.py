@@ -96,7 +96,7 @@ _NAMES_SOMETHING = re.compile(
 _DULL = re.compile(
     r"^(?:see|read|refer|check out|visit|todo|tbd|note|example|e\.g)\b.{0,60}$|best practices?|clean code"
     r"|step by step|self-document|table of contents|be (?:helpful|concise|polite)|you are an? |^focus on\b|\b(?:generic|basic)\b.{0,40}(?:advice|knowledge|tips)|confirmation message"
-    r"|^when reviewing\b|\blines? \d+ ?[-–] ?\d|instructions here\b|\bconflicts?\b.{0,60}\bwins\b",
+    r"|^when reviewing\b|^follow (?:the )?existing [\w ]{0,40}\b(?:patterns|conventions|style)\b|\blines? \d+ ?[-–] ?\d|instructions here\b|\bconflicts?\b.{0,60}\bwins\b",
     re.I,
 )
 

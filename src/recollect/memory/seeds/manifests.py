@@ -153,8 +153,6 @@ def _node(root: Path) -> Iterator[Seed]:
     if manager := manager or locks.get(lock, ""):
         at = found.where('"packageManager"') if "packageManager" in document else lock
         yield Seed(f"{NODE_PACKAGES} {manager}.", "convention", at, 0.9)
-    if document.get("type") == "module":
-        yield Seed("JavaScript files are ES modules.", "convention", found.where(r'"type":\s*"module"'), 0.6)
     needed = [*table_at(document, "dependencies"), *table_at(document, "peerDependencies")]
     yield from _built_with(found, needed, table_at(document, "devDependencies"))
     workspaces = table_at(document, "workspaces").get("packages") or document.get("workspaces")
@@ -200,7 +198,6 @@ def _rust(root: Path) -> Iterator[Seed]:
 
 def _go(root: Path) -> Iterator[Seed]:
     if found := read_first(root, "go.mod"):
-        yield from _version("Go", found.value(r"^go (\S+)"), found.where("^go "))
         needed = re.findall(r"^\s*(?:require\s+)?([\w./-]+?)(?:/v\d+)? v\d", found.text, re.M)
         yield from _built_with(found, needed)
 

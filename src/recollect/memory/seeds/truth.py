@@ -64,6 +64,16 @@ class ProjectNames:
     def has_symbol(self, name: str) -> bool:
         return self.symbols is None or name in self.symbols
 
+    def has_trait(self, name: str) -> bool:
+        """Return whether a test of .NET has a trait of that name: `[Trait("Speed", "slow")]`."""
+        quoted = re.compile(rf'(?<!, )(?<!,)"{re.escape(name)}"')  # after a comma, it is a value
+        sources = [path for path in self._files if path.endswith((".cs", ".fs", ".vb"))]
+        return not sources or any(
+            found is not None and quoted.search(found.text)
+            for path in sources
+            for found in (read_first(self.root, path),)
+        )
+
     def has_task(self, runner: str, task: str) -> bool:
         program = runner.split()[0]
         if program in ("npm", "pnpm", "yarn"):
@@ -84,7 +94,12 @@ def is_true(seed: Seed, names: ProjectNames) -> bool:
     return all(_exists(code.strip(), names) for code in _CODE.findall(seed.content))
 
 
+_TRAIT = re.compile(r"--filter-(?:not-)?trait[ =][\"']?(\w+)=")
+
+
 def _exists(code: str, names: ProjectNames) -> bool:
+    if (trait := _TRAIT.search(code)) and not names.has_trait(trait[1]):
+        return False
     if task := _TASK.match(code):
         return names.has_task(task[1], task[2])
     if re.search(r"[<>{}*…$]|\.\.\.|://", code):
