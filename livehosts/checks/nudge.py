@@ -1,6 +1,7 @@
 """Is an agent asked once to record what it learnt, and never in a session without anything to record?"""
 
 from collections.abc import Sequence
+from shlex import quote
 
 from livehosts.check import CheckRun
 from livehosts.delivered import delivered
@@ -58,7 +59,7 @@ def _prepare(box: Sandbox) -> None:
 
 def _records(run: CheckRun, box: Sandbox, number: int) -> None:
     # A host may not let the tool run without its user; then the agent has the command.
-    command = f"{box.program} remember --created-by agent:{box.cli.name} --kind gotcha '{LEARNT}'"
+    command = f"{quote(str(box.program))} remember --created-by agent:{box.cli.name} --kind gotcha '{LEARNT}'"
     record = CallTool("record_memory", {"content": LEARNT, "kind": "gotcha"})
     asked = _requests(_session(box, (record, RunShell(command), Say(END))))
     run.expect(len(asked) == 1, f"{number + 1}: asked {len(asked)} times")

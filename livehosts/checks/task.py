@@ -1,6 +1,7 @@
 """Does a prompt bring what its task needs: the map, the files, what an agent recorded; and an opened file what is known of it?"""
 
 from collections.abc import Sequence
+from shlex import quote
 
 from livehosts.check import CheckRun
 from livehosts.delivered import delivered
@@ -55,7 +56,7 @@ def recorded(run: CheckRun) -> None:
         box.install()
         # A host may not let the tool run without its user; then the agent has the command.
         words = " ".join(f"--when '{situation}'" for situation in WHEN)
-        command = f"{box.program} remember --created-by agent:{box.cli.name} {words} '{LEDGER}'"
+        command = f"{quote(str(box.program))} remember --created-by agent:{box.cli.name} {words} '{LEDGER}'"
         record = CallTool("record_memory", {"content": LEDGER, "when": list(WHEN)})
         box.run("Look at the ledger", RunShell("sleep 5"), record, RunShell(command), Say("Recorded."))
         for number in run.count(2, 5):
