@@ -33,7 +33,7 @@ _VENDORED = frozenset(
     "vendor vendor-bin third_party thirdparty node_modules bower_components site-packages".split()
 )
 _TEST_NAME = re.compile(
-    r"test_.+|.+_tests?|tests|conftest|.+[._-](?:test|spec|tests)|.+_spec|.+(?:Test|Tests|TestCase)"
+    r"test_.+|.+_(?:unit)?tests?|tests|conftest|.+[._-](?:test|spec|tests)|.+_spec|.+(?:Test|Tests|TestCase)"
 )
 _TEST_ENDING = re.compile(r"\.(test|spec|test-d)\.\w+$|^tests?\.(?:rs|c|cc|cpp)$|_test\.go$")
 _TEST_SCRIPT = re.compile(r"tests?\.[cm]?[jt]sx?")  # beside the manifest, where it starts the tests

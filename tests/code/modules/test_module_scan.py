@@ -997,3 +997,10 @@ def test_a_few_files_at_the_root_are_not_described_as_the_whole_project():
 )
 def test_what_a_readme_tells_of_use_or_of_another_project_describes_nothing(sentence):
     assert not says_what_it_is(sentence)
+
+
+def test_unit_tests_of_c_beside_the_code_are_no_modules():
+    files = {f"src/{name}.cc": code(9) for name in ("till", "till_unittest", "cart", "cart_unittest")}
+    found = scan(scan_input({"CMakeLists.txt": "project(shop)", **files})).modules
+    told = [path for each in found if each.kind is FileRole.CODE for path in each.core_files]
+    assert sorted(told) == ["src/cart.cc", "src/till.cc"]
