@@ -1773,3 +1773,24 @@ def test_a_crate_without_tests_is_not_tested_by_itself(text, is_tested):
         "till/src/lib.rs": text,
     }
     assert ("till" in {each.path for each in find_tools(scan_input(files))}) is is_tested
+
+
+@pytest.mark.parametrize(
+    "line, root, is_linted",
+    [
+        ("cargo clippy", "[package]", False),
+        ("cargo clippy --workspace", "[package]", True),
+        ("cargo clippy -p till", "[package]", True),
+        ("cargo clippy", "", True),
+    ],
+)
+def test_clippy_at_a_root_that_is_a_crate_lints_no_other(line, root, is_linted):
+    files = {
+        "Cargo.toml": f'{root}\nname = "shop"\n[workspace]\nmembers = ["till"]\n',
+        "src/lib.rs": "",
+        "till/Cargo.toml": '[package]\nname = "till"\n',
+        "till/src/lib.rs": "#[test]",
+        ".github/workflows/ci.yml": workflow(line),
+    }
+    till = next(each for each in find_tools(scan_input(files)) if each.path == "till")
+    assert ("clippy" in till.linters) is is_linted

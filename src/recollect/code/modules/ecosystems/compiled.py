@@ -73,6 +73,7 @@ def read_rust(project: ScanInput, folder: str) -> PackageInfo:
     )
     formats = first_name(names, r"\.?rustfmt\.toml")
     in_ci = ci_text(project)
+    is_linted = "clippy" in in_ci and not (folder and _lints_root_only(project, folder, in_ci))
     checked_by = first_in_ci(project, r"rustfmt|\bcargo (?:\+\S{1,40} )?fmt\b")
     defaults = {
         "build": f"cargo build{everything}",
@@ -89,12 +90,24 @@ def read_rust(project: ScanInput, folder: str) -> PackageInfo:
         defaults,
         {},
         TestFramework("cargo test", "", defaults["test"]),
-        (("clippy",) if lints or "clippy" in in_ci else ()) + (("rustfmt",) if formats or checked_by else ()),
+        (("clippy",) if lints or is_linted else ()) + (("rustfmt",) if formats or checked_by else ()),
         name,
         str(package.get("description", "")).strip(),
         needs,
         tuple(doors),
         sources={"lint": f"{SET_UP}{lints}", "format": checked_by or f"{SET_UP}{formats}"},
+    )
+
+
+def _lints_root_only(project: ScanInput, folder: str, in_ci: str) -> bool:
+    """Return whether CI's clippy leaves the crate out: at a root that is a crate itself, it needs to be told of others."""
+    document = parse_toml(project.text("Cargo.toml"))
+    if "package" not in document or "default-members" in table_at(document, "workspace"):
+        return False
+    name = re.escape(folder.rsplit("/", 1)[-1])
+    return not re.search(
+        rf"clippy\b.*\s--(?:workspace|all)\b|(?:clippy\b.*|working-directory:\s*+|\bcd )\S*{name}\b|args:.*--(?:workspace|all)\b",
+        in_ci,
     )
 
 
