@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from shlex import quote
 
 from livehosts.check import CheckRun
 from livehosts.checks.briefing import RULE, prepare
@@ -57,7 +58,7 @@ def slash_commands(run: CheckRun) -> None:
             session.prompt_command(command, "Remember something", FACT)
             session.quit()
         texts = [part.text for part in session.turns[-1].parts if part.author == "user"]
-        asked = [text.replace(str(box.program), "recollect") for text in texts]
+        asked = [text.replace(quote(str(box.program)), "recollect") for text in texts]
         run.expect(
             any("recollect remember" in text for text in asked) and any(FACT in text for text in asked),
             f"{command} sent {[text[:200] for text in texts[-3:]]}",
