@@ -10,7 +10,7 @@ from livehosts.model_request import ModelRequest
 from livehosts.sandbox import Sandbox
 from livehosts.script import Action, CallTool, RunShell, Say, WriteFile
 
-REQUEST = "nothing was recorded for the next one"
+REQUEST = "you recorded nothing for the next one"
 END = "That is all."
 COUNTED_SECONDS = 20.0  # in which the daemon writes down what it counted
 TASK = "Move the prices of the shop into files of their own"

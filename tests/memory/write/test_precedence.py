@@ -80,6 +80,31 @@ def test_a_rule_of_the_user_supersedes_what_uses_the_tool_that_it_rules_out(engi
     assert {memory.content for memory in engine.list()} == {rule, "`cargo build` builds the server."}
 
 
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("Use pnpm, not npm.", "Use npm, not pnpm."),
+        ("Use tabs, not spaces", "Use spaces instead of tabs"),
+        ("Run tests with pytest, not tox", "Run tests with tox, not pytest"),
+    ],
+)
+def test_who_changes_their_mind_is_told_back_the_newer_rule_alone(engine, before, now):
+    engine.remember(before, kind="correction")
+
+    engine.remember(now, kind="correction")
+
+    assert [memory.content for memory in engine.list()] == [now]
+    assert not engine.care.questions()
+
+
+def test_the_other_way_round_elsewhere_replaces_nothing(engine):
+    engine.remember("Use pnpm, not npm.", kind="correction")
+
+    engine.remember("In docs/ use npm, not pnpm.", kind="correction")
+
+    assert len(engine.list()) == 2
+
+
 def test_a_rule_of_the_user_supersedes_what_an_agent_learnt_on_a_branch(engine):
     engine.remember("`npm run build` builds it.", created_by="agent:coder", branch="feature")
 

@@ -58,6 +58,7 @@ SEEN = [
     ),
     ("labels are German, but identifiers stay english", "Labels are German, but identifiers stay english."),
     ("No, use pnpm, not npm", "Use pnpm, not npm."),
+    ("No, use pnpm again, not npm.", "Use pnpm, not npm."),
     ("we deploy on Thursdays only, remember that", "We deploy on Thursdays only."),
     ("The staging database is db-7. Please keep that in mind.", "The staging database is db-7."),
     ("please remember for next time that CI is frozen on Mondays", "CI is frozen on Mondays."),

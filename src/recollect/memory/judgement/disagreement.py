@@ -120,7 +120,8 @@ def ended(pair: Pair) -> Comparison | None:
         is_named = any(denying.tokens[word].in_subject and is_name(holding.tokens[word]) for word in over)
         if rest or is_named or 2 * len(over) >= len(holding.content):
             same_thing = bool(rest) and not pair.are_two_things and denying is pair.new
-            certain = (
+            certain = denying is pair.new and _has_changed_places(denying, holding)
+            certain = certain or (
                 (same_thing or over <= banned(denying))
                 and denies_no_more(denying, holding, over)
                 and len(holding.clauses) == 1  # of several, another may say that it is over, in words unknown
@@ -130,6 +131,11 @@ def ended(pair: Pair) -> Comparison | None:
                 StatementRelation.CONTRADICTION, f"{_surface(denying, over)!r} is over", certain=certain
             )
     return None
+
+
+def _has_changed_places(new: Statement, old: Statement) -> bool:
+    """Return whether what one wants is what the other rejects, in the same words: "npm, not pnpm" and "pnpm, not npm"."""
+    return bool(old.rejected) and new.content == old.content and new.rejected.isdisjoint(old.rejected)
 
 
 def moved(pair: Pair) -> Comparison | None:

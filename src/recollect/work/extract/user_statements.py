@@ -33,6 +33,11 @@ _SLASH = re.compile(r"/(?!remember\b)[a-z][\w:-]*(?:\s|$)")  # a command to the 
 _IN_CODE = re.compile(r"`|\w[._]\w|\w\(")
 _PATH = re.compile(r"\w/\w|\w\.[a-z]{1,4}\b")
 # "It should be short, but use the helper", "that is a bug, we never sort in place": what follows is an order or a rule of its own.
+# "Use npm again, not pnpm" is as lasting as "use npm, not pnpm", and means no second time.
+_BACK = re.compile(
+    r"(\buse [\w.@/+-]{2,40})(?: again| after all)(?=,? (?:and not|not|instead of|rather than) [\w.@/+-])",
+    re.I,
+)
 _BUT = re.compile(
     r",? but (?=(?:please |just |only )*(?:use|call|put|write|run|store|import|take|go through) )"
     r"|, (?=we (?:never|always|only|don'?t|do not) )",
@@ -119,7 +124,7 @@ class UserStatements:
                 yield replace(observation, source=Source.EXTRACTED, importance=0.7, confidence=0.6)
 
     def _observations(self, message: list[str], order: int) -> Iterator[Observation]:
-        message = [part for sentence in message for part in _without_rejected(sentence)]
+        message = [_BACK.sub(r"\1", part) for sentence in message for part in _without_rejected(sentence)]
         made = at = 0
         unread = ""  # the sentence before, if it matched nothing
         while at < len(message) and made < _MAX_OBSERVATIONS:
