@@ -70,7 +70,7 @@ def forgotten_change(engine):
 
 
 def question(engine):
-    wrong, derived = stored(engine), stored(engine, "Start Redis before the tests")
+    wrong, derived = stored(engine), stored(engine, "A stopped Redis makes the login page slow")
     engine.link(derived, wrong, "derived_from")
     engine.wrong(wrong)
     return engine.questions()[0].review.id

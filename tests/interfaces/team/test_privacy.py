@@ -245,7 +245,7 @@ def test_a_team_decides_how_long_it_keeps_what_it_stores(team, ada, ben, clock):
 
 def test_answers_counts_and_old_invitations_are_not_kept_for_ever(team, clock, postgres):
     ada = team.new_team()
-    ada.call("remember", content="Zebrafish are striped", key="k1")
+    ada.call("remember", content="Zebrafish are striped", key="a-key")
     ada.call("invite", name="Benedikt")
     team.backend.directory.count_use(ada.tenant, ada.id, clock().date().isoformat(), "writes")
     before = everything_in(postgres, ada.tenant)
@@ -255,7 +255,7 @@ def test_answers_counts_and_old_invitations_are_not_kept_for_ever(team, clock, p
     team.app.jobs.run_once()
 
     left = everything_in(postgres, ada.tenant)
-    assert "Benedikt" not in left and ",writes," not in left and "k1" not in left
+    assert "Benedikt" not in left and ",writes," not in left and "a-key" not in left
     assert left.count("Zebrafish") == 2  # the memory and its summary
 
 

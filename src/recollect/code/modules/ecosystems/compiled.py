@@ -105,10 +105,15 @@ def _lints_root_only(project: ScanInput, folder: str, in_ci: str) -> bool:
     if "package" not in document or "default-members" in table_at(document, "workspace"):
         return False
     name = re.escape(folder.rsplit("/", 1)[-1])
-    return not re.search(
-        rf"clippy\b.*\s--(?:workspace|all)\b|(?:clippy\b.*|working-directory:\s*+|\bcd )\S*{name}\b|args:.*--(?:workspace|all)\b",
-        in_ci,
-    )
+    named = re.compile(rf"{name}\b")
+    for line in in_ci.splitlines():
+        options = [line.partition(before)[2] for before in ("clippy", "args:")]
+        if any(map(_ALL_CRATES.search, options)) or named.search(options[0]):
+            return False
+    return not re.search(rf"(?:working-directory:\s*+|\bcd )\S*{name}\b", in_ci)
+
+
+_ALL_CRATES = re.compile(r"\s--(?:workspace|all)\b")
 
 
 def read_go(project: ScanInput, folder: str) -> PackageInfo:
