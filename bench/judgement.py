@@ -20,7 +20,20 @@ TRANSCRIPT_HALVES = (*HALVES, "dev8", "blind8", "dev9", "blind9", "dev10", "blin
 SEEN = (*HALVES, "dev8", "dev9", "blind9", "dev10")  # of the others only totals are printed
 PAIR_HALVES = (
     *HALVES,
-    *("dev5", "blind5", "dev6", "dev7", "dev8", "dev9", "blind9", "dev10", "blind10", "dev11", "blind11"),
+    *(
+        "dev5",
+        "blind5",
+        "dev6",
+        "dev7",
+        "dev8",
+        "dev9",
+        "blind9",
+        "dev10",
+        "blind10",
+        "dev11",
+        "blind11",
+        "blind12",
+    ),
 )
 SECRET_HALVES = (
     "dev",
