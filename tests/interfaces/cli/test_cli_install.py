@@ -124,6 +124,16 @@ def test_install_alone_lists_what_is_here(run, user):
     assert {each["host"]: each["connected"] for each in told} == {"claude-code": False, "cursor": True}
 
 
+def test_yes_connects_and_disconnects_every_agent_that_is_found(run, user):
+    connected = run("install", "--yes")
+    hooks = settings(user)
+    run("uninstall", "--yes")
+
+    assert "Connected: Claude Code" in connected.out
+    assert "UserPromptSubmit" in hooks
+    assert settings(user) == OTHERS
+
+
 def test_install_finds_a_program_on_the_path(run, user, tmp_path, monkeypatch):
     program = tmp_path / "bin" / "codex"
     program.parent.mkdir()

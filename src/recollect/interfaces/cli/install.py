@@ -80,7 +80,7 @@ def install(
         return installer.apply(host, plan_install, "Connected", installer.target)
     found = _installed_agents(installer.machine)
     connected = {installation.host.name for installation in installer.installations()}
-    if cli.json or not _is_interactive():
+    if cli.json or not (yes or _is_interactive()):
         value = [
             {"host": host.name, "title": host.title, "connected": host.name in connected} for host in found
         ]
@@ -89,7 +89,8 @@ def install(
         _say_that_none_is_found()
     for agent in found:
         known = " It is already connected; this updates it." if agent.name in connected else ""
-        if click.confirm(f"Found {agent.title}.{known} Connect it?", default=agent.name not in connected):
+        question = f"Found {agent.title}.{known} Connect it?"
+        if yes or click.confirm(question, default=agent.name not in connected):
             installer.allow_tools(agent.name, allow_tools)
             installer.show_status_line(agent.name, status_line if agent.status_line else None)
             installer.apply_and_continue(agent.name, plan_install, "Connected", installer.target)
@@ -123,9 +124,9 @@ def uninstall(
         click.echo("No connected agents found.", err=True)
     for installation in connected:
         name = output.one_line(installation.name)
-        if not _is_interactive():
+        if not (yes or _is_interactive()):
             click.echo(f"{name}: {output.one_line(installation.uninstall_command)}")
-        elif click.confirm(f"Disconnect {name}?"):
+        elif yes or click.confirm(f"Disconnect {name}?"):
             target = (installation.scope, installation.root)
             installer.apply_and_continue(installation.host.name, plan_uninstall, "Disconnected", target)
     return None
