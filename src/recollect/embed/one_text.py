@@ -123,11 +123,6 @@ class Table:
         return self._bytes[rows] * self._scales[rows]
 
 
-def word_table(path: Path) -> Table:
-    """Return the word vectors of the bundled model. Raises KeyError for another model's file."""
-    return Table(dict(_tensors(path)), _WORDS)
-
-
 def _norm(tensors: dict[str, Matrix], name: str) -> LayerNorm:
     return LayerNorm(tensors[f"{name}.weight"], tensors[f"{name}.bias"])
 
