@@ -18,36 +18,9 @@ TRACES = Path(__file__).resolve().parents[2] / "shared" / "data" / "traces"
 HALVES = ("dev", "unseen", "dev3", "blind", "dev4", "blind4")
 TRANSCRIPT_HALVES = (*HALVES, "dev8", "blind8", "dev9", "blind9", "dev10", "blind10")
 SEEN = (*HALVES, "dev8", "dev9", "blind9", "dev10")  # of the others only totals are printed
-PAIR_HALVES = (
-    *HALVES,
-    *(
-        "dev5",
-        "blind5",
-        "dev6",
-        "dev7",
-        "dev8",
-        "dev9",
-        "blind9",
-        "dev10",
-        "blind10",
-        "dev11",
-        "blind11",
-        "blind12",
-    ),
-)
-SECRET_HALVES = (
-    "dev",
-    "unseen",
-    "dev5",
-    "blind5",
-    "dev6",
-    "dev7",
-    "dev8",
-    "dev9",
-    "blind9",
-    "dev10",
-    "blind10",
-)
+LATER = ("dev5", "blind5", "dev6", "dev7", "dev8", "dev9", "blind9", "dev10", "blind10")
+PAIR_HALVES = (*HALVES, *LATER, "dev11", "blind11", "blind12")
+SECRET_HALVES = ("dev", "unseen", *LATER)
 
 # What the other statements of a group are to the first. The second contradiction shares as few words with it as possible.
 GROUP_LABELS = {

@@ -120,8 +120,7 @@ def ended(pair: Pair) -> Comparison | None:
         is_named = any(denying.tokens[word].in_subject and is_name(holding.tokens[word]) for word in over)
         if rest or is_named or 2 * len(over) >= len(holding.content):
             same_thing = bool(rest) and not pair.are_two_things and denying is pair.new
-            certain = denying is pair.new and _has_changed_places(denying, holding)
-            certain = certain or (
+            certain = (denying is pair.new and _has_changed_places(denying, holding)) or (
                 (same_thing or over <= banned(denying))
                 and denies_no_more(denying, holding, over)
                 and len(holding.clauses) == 1  # of several, another may say that it is over, in words unknown

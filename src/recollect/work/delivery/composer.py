@@ -64,8 +64,8 @@ logger = logging.getLogger(__name__)
 
 # What an agent is asked at the end of a turn. The mark keeps a host's record of it from being read as the user's words.
 REQUEST = (
-    "[{mark}] In this session {worth}, and you recorded nothing for the next one. What the user said is learnt by itself. If"
-    " there is something else that a later session should know and cannot read from the code (the cause of a failure, a decision and its"
+    "[{mark}] In this session {worth}, and you recorded nothing for the next one. If there is something that a later"
+    " session should know and cannot read from the code (a rule of the user's, the cause of a failure, a decision and its"
     ' reason), record it now with the tool record_memory, or with `recollect remember --created-by agent:{host} "…"` if'
     " you may not use that tool, each as one sentence that is understood by itself, with two situations in which it is"
     " needed (when, --when); otherwise just finish."
